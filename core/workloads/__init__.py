@@ -1,0 +1,7 @@
+"""Sources of coflows. One file a workload; each exports ``WORKLOAD = Workload(…)``."""
+
+from __future__ import annotations
+
+from core.workloads._base import Workload, workloads
+
+__all__ = ["Workload", "workloads"]
