@@ -1,0 +1,39 @@
+"""`Engine`: the record that an engine exports."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from core.outcome import Outcome
+from core.parameters import Parameter, Values
+from core.schedulers import Scheduler
+from core.trace import Trace
+
+
+@dataclass(frozen=True)
+class Engine:
+    """A simulator of the fabric.
+
+    Attributes
+    ----------
+    name : str
+        ``engine=<name>`` on the command line.
+    summary : str
+        One line for the help text.
+    version : int
+        Enters the id of every point: raised when the engine's numbers change.
+    parameters : tuple of Parameter
+        What the engine itself reads; keys start with ``engine.`` or ``fabric.``.
+    run : callable (trace, scheduler, values) → Outcome
+        `values` holds every checked parameter that the point reads, by key.
+    warm : callable () → None
+        Compile or load every kernel.
+    """
+
+    name: str
+    summary: str
+    version: int
+    parameters: tuple[Parameter, ...]
+    run: Callable[[Trace, Scheduler, Values], Outcome]
+    warm: Callable[[], None]

@@ -1,0 +1,104 @@
+"""Statistics of coflow completion times, and the per-coflow table."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from core.outcome import Outcome
+from core.trace import BINS, Floats, Trace
+
+
+@dataclass(frozen=True)
+class Metric:
+    """A column of results: its name, unit and meaning."""
+
+    name: str
+    unit: str
+    help: str
+    kind: type = float
+
+
+METRICS = (
+    Metric("coflows", "", "coflows in the trace", int),
+    Metric("makespan_s", "s", "last finish minus first start"),
+    Metric("mean_cct_s", "s", "mean coflow completion time"),
+    *(Metric(f"p{q}_cct_s", "s", f"{q}th percentile of the CCT") for q in (50, 90, 95, 99)),
+    Metric("max_cct_s", "s", "largest CCT"),
+    *(Metric(f"{b.lower()}_mean_cct_s", "s", f"mean CCT of bin {b}") for b in BINS),
+    Metric("mean_slowdown", "", "mean of CCT / Γ over coflows with bytes"),
+    Metric("share_below_1000s", "", "share of coflows with CCT < 1000 s"),
+    Metric("events", "", "times the schedule was recomputed", int),
+)
+
+COFLOW_COLUMNS = (
+    Metric("coflow_id", "", "id in the trace", int),
+    Metric("arrival_s", "s", "arrival in the trace"),
+    Metric("start_s", "s", "start in the engine"),
+    Metric("finish_s", "s", "finish of the last flow"),
+    Metric("cct_s", "s", "finish minus start"),
+    Metric("gamma_s", "s", "time the busiest port needs for the coflow alone"),
+    Metric("slowdown", "", "CCT / Γ; missing for a coflow without bytes"),
+    Metric("senders", "", "distinct sending hosts", int),
+    Metric("receivers", "", "distinct receiving hosts", int),
+    Metric("flows", "", "width in flows", int),
+    Metric("length_bytes", "B", "largest flow"),
+    Metric("size_bytes", "B", "all flows together"),
+    Metric("bin", "", "SN, LN, SW or LW", str),
+)
+
+
+def summarise(trace: Trace, outcome: Outcome) -> dict[str, int | float | None]:
+    """Return every metric of `METRICS` by name; None where a bin is empty.
+
+    Means are exactly rounded sums, so they do not depend on the machine's vector units.
+    """
+    cct = _cct(outcome)
+    bins = trace.bins()
+    busy = outcome.gamma_s > 0
+    percentiles = {f"p{q}_cct_s": float(np.percentile(cct, q)) for q in (50, 90, 95, 99)}
+    return {
+        "coflows": len(trace),
+        "makespan_s": float(outcome.finish_s.max() - outcome.start_s.min()),
+        "mean_cct_s": _mean(cct),
+        **percentiles,
+        "max_cct_s": float(cct.max()),
+        **{f"{b.lower()}_mean_cct_s": _mean(cct[bins == b]) for b in BINS},
+        "mean_slowdown": _mean(cct[busy] / outcome.gamma_s[busy]),
+        "share_below_1000s": float(np.count_nonzero(cct < 1000.0) / len(cct)),
+        "events": outcome.events,
+    }
+
+
+def coflow_table(trace: Trace, outcome: Outcome) -> dict[str, Any]:
+    """Return the columns of `COFLOW_COLUMNS`, each an array of shape (n,)."""
+    cct = _cct(outcome)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        slowdown = np.where(outcome.gamma_s > 0, cct / outcome.gamma_s, np.nan)
+    return {
+        "coflow_id": trace.coflow_id,
+        "arrival_s": trace.arrival_s,
+        "start_s": outcome.start_s,
+        "finish_s": outcome.finish_s,
+        "cct_s": cct,
+        "gamma_s": outcome.gamma_s,
+        "slowdown": slowdown,
+        "senders": trace.distinct_ports(trace.src),
+        "receivers": trace.distinct_ports(trace.dst),
+        "flows": trace.flows_per_coflow(),
+        "length_bytes": outcome.length_bytes,
+        "size_bytes": outcome.size_bytes,
+        "bin": trace.bins(),
+    }
+
+
+def _cct(outcome: Outcome) -> Floats:
+    # Engine times are multiples of 1 ns or coarser: rounding removes the noise of the division.
+    return np.round(outcome.finish_s - outcome.start_s, 9)
+
+
+def _mean(values: Floats) -> float | None:
+    return math.fsum(values) / len(values) if len(values) else None

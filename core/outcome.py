@@ -1,0 +1,33 @@
+"""`Outcome`: what an engine returns for one point."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from core.trace import Floats
+
+
+@dataclass(frozen=True, eq=False)
+class Outcome:
+    """When each coflow started and finished, and its demand as the engine carried it.
+
+    Every array has shape (n,) in the order of the trace.
+
+    Attributes
+    ----------
+    start_s, finish_s : array of float64
+        [s]; CCT is their difference. An engine that admits in batches starts coflows at the batch.
+    size_bytes, length_bytes : array of float64
+        Total and largest flow, after the engine's rounding.
+    gamma_s : array of float64
+        Γ: the time that the busiest port needs for the coflow alone [s].
+    events : int
+        How often the schedule was recomputed.
+    """
+
+    start_s: Floats
+    finish_s: Floats
+    size_bytes: Floats
+    length_bytes: Floats
+    gamma_s: Floats
+    events: int

@@ -1,0 +1,67 @@
+"""Everything that can be named on the command line: engines, schedulers, workloads, parameters."""
+
+from __future__ import annotations
+
+from functools import cache
+
+from core.coflowsim import ENGINE as COFLOWSIM
+from core.engine import Engine
+from core.errors import GridError
+from core.outcome import Outcome
+from core.parameters import Parameter, Values
+from core.schedulers import schedulers
+from core.trace import Trace
+from core.workloads import workloads
+
+
+@cache
+def engines() -> dict[str, Engine]:
+    """Return every engine by name."""
+    return {engine.name: engine for engine in (COFLOWSIM,)}
+
+
+def reads(scheduler: str, engine: str, workload: str) -> tuple[Parameter, ...]:
+    """Return the parameters that a point reads, sorted by key.
+
+    Raises
+    ------
+    GridError
+        The engine cannot run the scheduler.
+    """
+    rule = schedulers()[scheduler].rules.get(engine)
+    if rule is None:
+        able = ", ".join(n for n, s in schedulers().items() if engine in s.rules)
+        raise GridError(f"scheduler={scheduler}: engine={engine} cannot run it; it runs {able}")
+    everything = (
+        *rule.parameters,
+        *engines()[engine].parameters,
+        *workloads()[workload].parameters,
+    )
+    return tuple(sorted(set(everything), key=lambda p: p.key))
+
+
+@cache
+def parameters() -> dict[str, Parameter]:
+    """Return every parameter that anything reads, by key, in the order of the dataset's columns.
+
+    A workload's parameter of one key may have other defaults in another workload; the type and
+    unit are the same everywhere.
+
+    Raises
+    ------
+    TypeError
+        Two declarations of one key that differ in type or unit.
+    """
+    found: dict[str, Parameter] = {}
+    rules = [rule for s in schedulers().values() for rule in s.rules.values()]
+    for owner in (*rules, *engines().values(), *workloads().values()):
+        for parameter in owner.parameters:
+            known = found.setdefault(parameter.key, parameter)
+            if (known.kind, known.unit) != (parameter.kind, parameter.unit):
+                raise TypeError(f"{parameter.key} is declared twice, with another type or unit")
+    return dict(sorted(found.items()))
+
+
+def simulate(trace: Trace, engine: str, scheduler: str, values: Values) -> Outcome:
+    """Run one point: a trace under a scheduler in an engine."""
+    return engines()[engine].run(trace, schedulers()[scheduler], values)
