@@ -1,0 +1,124 @@
+"""The engine: from a trace and a scheduler to an outcome."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.coflowsim import loop, perflow
+from core.coflowsim.rules import FairPerFlow, InOrder, Matching, Queues, Rule
+from core.coflowsim.sizes import MB, Demand, demand
+from core.coflowsim.state import State, new_state
+from core.engine import Engine
+from core.errors import SimulationError
+from core.outcome import Outcome
+from core.parameters import Values, defaults
+from core.schedulers import Scheduler, schedulers
+from core.trace import Floats, Trace, from_flows
+
+_SECOND_BYTES = 134217728.0
+"""Bytes that a link carries in 1024 ms."""
+
+
+def run(trace: Trace, scheduler: Scheduler, values: Values) -> Outcome:
+    """Simulate a trace as CoflowSim does, coflow by coflow to the millisecond.
+
+    Times are CoflowSim's milliseconds / 1000: a link of 1024 Mb per 1024 ms moves one MB of
+    2^20 B in a quantum of 8 ms.
+
+    Raises
+    ------
+    SimulationError
+        Coflows that can never complete, or sizes beyond what a double counts exactly.
+    """
+    rule = scheduler.rules["coflowsim"]
+    assert isinstance(rule, Rule)
+    sizes = demand(trace)
+    if sizes.reducer_bytes.max() >= 2.0**62:
+        raise SimulationError(f"{trace.name}: a reducer of {sizes.reducer_bytes.max():.3g} B")
+    # Milliseconds with the noise of seconds · 1000 removed: admissions compare them exactly.
+    arrival_ms = np.round(trace.arrival_s * 1e3, 6)
+    start, finish, events = _simulate(new_state(sizes), sizes, rule, arrival_ms, values)
+    stuck = np.flatnonzero(finish < 0)
+    if len(stuck):
+        ids = ", ".join(str(i) for i in trace.coflow_id[stuck[:5]])
+        raise SimulationError(
+            f"{trace.name}: {len(stuck)} coflows get no capacity and nothing is left to arrive "
+            f"(ids {ids}…)"
+        )
+    return Outcome(
+        start_s=start / 1e3,
+        finish_s=finish / 1e3,
+        size_bytes=sizes.size_bytes,
+        length_bytes=sizes.length_bytes,
+        gamma_s=sizes.gamma_bytes / MB * 0.008,
+        events=int(events),
+    )
+
+
+def _simulate(
+    state: State, sizes: Demand, rule: Rule, arrival_ms: Floats, values: Values
+) -> tuple[Floats, Floats, int]:
+    if isinstance(rule, FairPerFlow):
+        return perflow.simulate_fair(state, arrival_ms)
+    if isinstance(rule, Matching):
+        reducer_of = np.repeat(np.arange(len(sizes.rack)), np.diff(sizes.first_flow))
+        coflow_of = np.repeat(np.arange(len(sizes)), sizes.receivers)
+        return perflow.simulate_matching(state, arrival_ms, reducer_of, coflow_of)
+    if isinstance(rule, Queues):
+        key, mode, limits = rule.weight(sizes, values), loop.QUEUES, queue_limits(values)
+    else:
+        key = np.zeros(len(sizes)) if rule.key is None else rule.key(sizes).astype(np.float64)
+        mode, limits = (loop.LIST_BY_TALLY if rule.key is None else loop.LIST), np.empty(0)
+    return loop.simulate(state, mode, arrival_ms, key, limits, deadline_ms(sizes))
+
+
+def queue_limits(values: Values) -> Floats:
+    """Upper limits of all queues but the last [B], shape (K − 1,); multiplied up one by one."""
+    limit = float(values["queue.first_threshold_mb"] or 0) * MB
+    limits = []
+    for _ in range(int(values["queue.count"] or 1) - 1):
+        limits.append(limit)
+        limit *= float(values["queue.base"] or 0)
+    return np.array(limits, np.float64)
+
+
+def deadline_ms(sizes: Demand) -> Floats:
+    """Deadline of each coflow after its start, by which the backfill sorts, shape (n,)."""
+    draws = java_doubles(17, len(sizes))
+    return sizes.gamma_bytes / _SECOND_BYTES * (1 + draws) * 1000
+
+
+def java_doubles(seed: int, n: int) -> Floats:
+    """Return the first n values of ``new java.util.Random(seed).nextDouble()``."""
+    mask = (1 << 48) - 1
+    state = (seed ^ 0x5DEECE66D) & mask
+    draws = np.empty(n)
+    for i in range(n):
+        state = (state * 0x5DEECE66D + 0xB) & mask
+        high = state >> 22
+        state = (state * 0x5DEECE66D + 0xB) & mask
+        draws[i] = ((high << 27) + (state >> 21)) / 2**53
+    return draws
+
+
+def warm() -> None:
+    """Compile every kernel, or load it from the cache, by running three coflows everywhere."""
+    mesh = [(s, d, 3e6 * (1 + s + d)) for s in (0, 1) for d in (0, 1, 2)]
+    trace = from_flows("warm", 3, [(1, 0.0, mesh), (2, 0.5, mesh[:3]), (3, 30.0, mesh[1:2])])
+    kinds = {}
+    for scheduler in schedulers().values():
+        rule = scheduler.rules.get("coflowsim")
+        kinds[type(rule), getattr(rule, "key", None) is None] = scheduler, rule
+    for scheduler, rule in kinds.values():
+        if rule is not None:
+            run(trace, scheduler, defaults(rule.parameters))
+
+
+ENGINE = Engine(
+    name="coflowsim",
+    summary="the reference simulator's numbers: epochs of 10 240 ms, quanta of 8 ms",
+    version=1,
+    parameters=(),
+    run=run,
+    warm=warm,
+)

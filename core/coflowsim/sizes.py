@@ -1,0 +1,117 @@
+"""Sizes as CoflowSim sees them: whole megabytes, spread evenly over the mappers.
+
+Each reducer record is rounded up to a whole MB, records in one rack are added, and the sum is
+rounded up to a multiple of m MB, m being the number of distinct mapper racks (CoflowSim,
+``JobCollection`` and ``ReduceTask``). A trace that has no mapper and reducer records keeps its
+flows, each rounded up to a whole MB: on meshes of whole MB both give the same.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from core.trace import Floats, Ints, Ports, Trace
+
+MB = 1048576.0
+"""Bytes of a CoflowSim megabyte: what a link carries in one quantum."""
+
+
+@dataclass(frozen=True, eq=False)
+class Demand:
+    """Flows grouped by reducer, reducers grouped by coflow; sizes in bytes.
+
+    Reducers of coflow k are ``first_reducer[k]:first_reducer[k + 1]``; flows of reducer r are
+    ``first_flow[r]:first_flow[r + 1]``, ascending by sender. `tally_bytes` (R,) is the reducer
+    before the rounding to a multiple of m MB.
+    """
+
+    ports: int
+    first_reducer: Ints
+    first_flow: Ints
+    src: Ports
+    rack: Ports
+    flow_bytes: Floats
+    reducer_bytes: Floats
+    tally_bytes: Floats
+    senders: Ints
+    receivers: Ints
+
+    def __len__(self) -> int:
+        return len(self.first_reducer) - 1
+
+    @property
+    def flows(self) -> Ints:
+        """Flows per coflow, shape (n,)."""
+        return np.diff(self.first_flow[self.first_reducer])
+
+    @property
+    def length_bytes(self) -> Floats:
+        """Largest flow per coflow [B], shape (n,)."""
+        first = self.first_flow[self.first_reducer[:-1]]
+        return np.maximum.reduceat(self.flow_bytes, first)
+
+    @property
+    def size_bytes(self) -> Floats:
+        """Total per coflow [B], shape (n,)."""
+        return np.add.reduceat(self.reducer_bytes, self.first_reducer[:-1])
+
+    @property
+    def gamma_bytes(self) -> Floats:
+        """α: bytes at the busiest port of each coflow [B], shape (n,)."""
+        coflow = np.repeat(np.arange(len(self)), self.flows)
+        sent = np.bincount(
+            coflow * self.ports + self.src,
+            weights=self.flow_bytes,
+            minlength=len(self) * self.ports,
+        ).reshape(len(self), self.ports)
+        received = np.maximum.reduceat(self.reducer_bytes, self.first_reducer[:-1])
+        return np.maximum(sent.max(axis=1), received)
+
+
+def demand(trace: Trace) -> Demand:
+    """Return the trace's coflows in CoflowSim's sizes."""
+    coflow = trace.coflow_of_flow
+    starts = np.flatnonzero(np.diff(coflow * trace.ports + trace.dst, prepend=-1))
+    first_flow = np.append(starts, len(trace.src)).astype(np.int64)
+    owner = coflow[starts]
+    receivers = np.bincount(owner, minlength=len(trace)).astype(np.int64)
+    senders = trace.distinct_ports(trace.src)
+    if trace.records is None:
+        flow_bytes = _ceil_mb(trace.size_bytes / trace.mb_bytes) * MB
+        reducer_bytes = np.add.reduceat(flow_bytes, starts)
+        tally = reducer_bytes
+    else:
+        tally_mb = _record_mb(trace, owner, trace.dst[starts])
+        per_flow_mb = np.ceil(tally_mb / senders[owner])
+        flow_bytes = np.repeat(per_flow_mb * MB, np.diff(first_flow))
+        reducer_bytes = per_flow_mb * senders[owner] * MB
+        tally = tally_mb * MB
+    return Demand(
+        ports=trace.ports,
+        first_reducer=np.concatenate(([0], np.cumsum(receivers))).astype(np.int64),
+        first_flow=first_flow,
+        src=trace.src,
+        rack=trace.dst[starts],
+        flow_bytes=flow_bytes,
+        reducer_bytes=reducer_bytes,
+        tally_bytes=tally,
+        senders=senders,
+        receivers=receivers,
+    )
+
+
+def _record_mb(trace: Trace, owner: Ints, rack: Ports) -> Floats:
+    """Whole MB of each merged reducer: every record rounded up on its own, then added."""
+    records = trace.records
+    assert records is not None
+    coflow = np.repeat(np.arange(len(trace)), np.diff(records.first_reducer))
+    cell, which = np.unique(coflow * trace.ports + records.reducer, return_inverse=True)
+    assert np.array_equal(cell, owner * trace.ports + rack)
+    return np.bincount(which, weights=np.ceil(records.reducer_mb))
+
+
+def _ceil_mb(mb: Floats) -> Floats:
+    # Sizes that are whole MB but for the noise of a division must not become a MB larger.
+    return np.ceil(np.round(mb, 9))

@@ -1,0 +1,25 @@
+"""Aalo: coflows in queues by the bytes they have sent."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.coflowsim import Queues
+from core.coflowsim.sizes import Demand
+from core.parameters import Values
+from core.schedulers._base import Scheduler
+from core.trace import Floats
+
+
+def weight(demand: Demand, values: Values) -> Floats:
+    """Attained bytes count as they are."""
+    return np.ones(len(demand))
+
+
+SCHEDULER = Scheduler(
+    name="aalo",
+    summary="D-CLAS: queues by attained bytes, FIFO inside a queue",
+    source="Chowdhury, Stoica: Efficient Coflow Scheduling Without Prior Knowledge, SIGCOMM 2015",
+    info="blind",
+    rules={"coflowsim": Queues(weight)},
+)

@@ -1,0 +1,24 @@
+"""A-SEBF: coflows in queues by the bytes they have sent, divided by their width."""
+
+from __future__ import annotations
+
+from core.coflowsim import Queues, widths
+from core.coflowsim.rules import BASE, COUNT, FIRST_THRESHOLD, WIDTH
+from core.coflowsim.sizes import Demand
+from core.parameters import Values
+from core.schedulers._base import Scheduler
+from core.trace import Floats
+
+
+def weight(demand: Demand, values: Values) -> Floats:
+    """Width of each coflow, by the definition asked for."""
+    return widths(demand, str(values["width"]))
+
+
+SCHEDULER = Scheduler(
+    name="asebf",
+    summary="D-CLAS by attained bytes / width: smallest effective bottleneck, sizes unknown",
+    source="A-SEBF: adaptive smallest effective bottleneck first (attained bytes / width)",
+    info="width",
+    rules={"coflowsim": Queues(weight, (WIDTH, FIRST_THRESHOLD, BASE, COUNT))},
+)

@@ -1,0 +1,14 @@
+"""Per-flow fairness: what TCP would do."""
+
+from __future__ import annotations
+
+from core.coflowsim import FairPerFlow
+from core.schedulers._base import Scheduler
+
+SCHEDULER = Scheduler(
+    name="fair",
+    summary="every flow its share of its two ports, coflows unknown",
+    source="Chowdhury, Zhong, Stoica: Efficient Coflow Scheduling with Varys, SIGCOMM 2014, §7",
+    info="blind",
+    rules={"coflowsim": FairPerFlow()},
+)

@@ -1,0 +1,24 @@
+"""FIFO: coflows in the order of their arrival."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.coflowsim import InOrder
+from core.coflowsim.sizes import Demand
+from core.schedulers._base import Scheduler
+from core.trace import Floats
+
+
+def arrival(demand: Demand) -> Floats:
+    """All equal: a new coflow goes to the end of the list."""
+    return np.zeros(len(demand))
+
+
+SCHEDULER = Scheduler(
+    name="fifo",
+    summary="first come, first served, rates by MADD, backfill",
+    source="Chowdhury, Zhong, Stoica: Efficient Coflow Scheduling with Varys, SIGCOMM 2014, §7",
+    info="clairvoyant",
+    rules={"coflowsim": InOrder(arrival)},
+)

@@ -1,0 +1,22 @@
+"""NCF: narrowest coflow first."""
+
+from __future__ import annotations
+
+from core.coflowsim import InOrder, widths
+from core.coflowsim.sizes import Demand
+from core.schedulers._base import Scheduler
+from core.trace import Floats
+
+
+def narrowness(demand: Demand) -> Floats:
+    """Senders or receivers, whichever are fewer."""
+    return widths(demand, "min")
+
+
+SCHEDULER = Scheduler(
+    name="ncf",
+    summary="narrowest coflow first, rates by MADD, backfill",
+    source="Chowdhury, Zhong, Stoica: Efficient Coflow Scheduling with Varys, SIGCOMM 2014, §5",
+    info="clairvoyant",
+    rules={"coflowsim": InOrder(narrowness)},
+)

@@ -1,0 +1,22 @@
+"""SCF: shortest coflow first."""
+
+from __future__ import annotations
+
+from core.coflowsim import InOrder
+from core.coflowsim.sizes import Demand
+from core.schedulers._base import Scheduler
+from core.trace import Floats
+
+
+def length(demand: Demand) -> Floats:
+    """Bytes of the coflow's largest flow."""
+    return demand.length_bytes
+
+
+SCHEDULER = Scheduler(
+    name="scf",
+    summary="shortest coflow (largest flow) first, rates by MADD, backfill",
+    source="Chowdhury, Zhong, Stoica: Efficient Coflow Scheduling with Varys, SIGCOMM 2014, §5",
+    info="clairvoyant",
+    rules={"coflowsim": InOrder(length)},
+)

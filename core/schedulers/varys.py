@@ -1,0 +1,22 @@
+"""Varys: smallest effective bottleneck first."""
+
+from __future__ import annotations
+
+from core.coflowsim import InOrder
+from core.coflowsim.sizes import Demand
+from core.schedulers._base import Scheduler
+from core.trace import Floats
+
+
+def gamma(demand: Demand) -> Floats:
+    """Bytes at the coflow's busiest port."""
+    return demand.gamma_bytes
+
+
+SCHEDULER = Scheduler(
+    name="varys",
+    summary="SEBF: smallest bottleneck Γ first, rates by MADD, backfill",
+    source="Chowdhury, Zhong, Stoica: Efficient Coflow Scheduling with Varys, SIGCOMM 2014",
+    info="clairvoyant",
+    rules={"coflowsim": InOrder(gamma)},
+)
