@@ -1,0 +1,24 @@
+"""Parameter sweeps: from a command line to a Parquet dataset.
+
+>>> from sweep import load  # doctest: +SKIP
+>>> load("outputs/latest")  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sweep.store import load
+
+__all__ = ["__version__", "load"]
+__version__ = "0.1.0"
+
+
+def __getattr__(name: str) -> Any:
+    if name != "load":
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from sweep.store import load  # only now: pyarrow takes longer to import than all the rest
+
+    globals()["load"] = load
+    return load

@@ -1,0 +1,29 @@
+"""The dataset: its columns, its writer and its reader. The only importer of pyarrow.
+
+===================  ===============================================================
+`sweep.store.schema`  columns of every table, rows to Arrow
+`sweep.store.files`   whole files on any filesystem that pyarrow knows
+`sweep.store.writer`  `Dataset`: atomic parts, resuming
+`sweep.store.reader`  `load`: the grid joined with its results
+===================  ===============================================================
+"""
+
+from sweep.store.reader import load, read_manifest
+from sweep.store.schema import (
+    SCHEMA_VERSION,
+    coflows_schema,
+    points_schema,
+    results_schema,
+)
+from sweep.store.writer import Dataset, Limits
+
+__all__ = [
+    "SCHEMA_VERSION",
+    "Dataset",
+    "Limits",
+    "coflows_schema",
+    "load",
+    "points_schema",
+    "read_manifest",
+    "results_schema",
+]

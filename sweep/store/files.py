@@ -1,0 +1,240 @@
+"""Whole files on any filesystem that pyarrow knows: written aside, then renamed."""
+
+from __future__ import annotations
+
+import errno
+import os
+import re
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pyarrow.fs as pafs
+import pyarrow.parquet as pq
+
+from core.errors import StoreError
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+POINTS, RESULTS, COFLOWS, MANIFEST = "points.parquet", "results", "coflows", "manifest.json"
+
+ASIDE = ".tmp"
+"""Folder of unfinished files; no reader's glob looks into it."""
+
+_PART = re.compile(r"part-(\d+)\.parquet")
+
+
+@dataclass(frozen=True)
+class Folder:
+    """A directory on a filesystem; names are relative to it, with ``/`` between their parts.
+
+    Attributes
+    ----------
+    fs : pyarrow.fs.FileSystem
+    root : str
+        Path on that filesystem.
+    shown : str
+        The directory as the user gave it, for messages.
+    """
+
+    fs: Any
+    root: str
+    shown: str
+
+    @classmethod
+    def at(cls, directory: str | os.PathLike[str]) -> Folder:
+        """Return the folder at a local path or at a URI that pyarrow knows."""
+        shown = os.fspath(directory)
+        if "://" not in shown:
+            return cls(pafs.LocalFileSystem(), os.path.abspath(shown), shown)  # noqa: PTH100
+        with translated(f"cannot use {shown}"):
+            fs, root = pafs.FileSystem.from_uri(shown)
+        return cls(fs, root, shown)
+
+    @property
+    def local(self) -> bool:
+        """Whether operating-system calls reach the files too."""
+        return isinstance(self.fs, pafs.LocalFileSystem)
+
+    def path(self, name: str) -> str:
+        """Return the path of a file on the filesystem."""
+        return f"{self.root.rstrip('/')}/{name}" if name else self.root
+
+    def show(self, name: str) -> str:
+        """Return the name of a file for messages."""
+        return f"{self.shown.rstrip('/')}/{name}" if name else self.shown
+
+    def kind(self, name: str = "") -> Any:
+        """Return the `pyarrow.fs.FileType` of a file; NotFound where there is none."""
+        with translated(f"cannot look at {self.show(name)}"):
+            return self.fs.get_file_info(self.path(name)).type
+
+    def names(self, folder: str = "") -> list[str]:
+        """Return the sorted names of what lies in a folder; empty where there is no folder."""
+        selector = pafs.FileSelector(self.path(folder), allow_not_found=True)
+        with translated(f"cannot list {self.show(folder)}"):
+            return sorted(info.base_name for info in self.fs.get_file_info(selector))
+
+    def parts(self, folder: str) -> dict[int, str]:
+        """Return the parts in a folder, by number, ascending."""
+        found = {m[1]: f"{folder}/{m[0]}" for n in self.names(folder) if (m := _PART.fullmatch(n))}
+        return {int(number): found[number] for number in sorted(found, key=int)}
+
+    def make(self, name: str = "") -> None:
+        """Create a folder, and those above it."""
+        with translated(f"cannot create {self.show(name)}"):
+            self.fs.create_dir(self.path(name), recursive=True)
+
+    def delete(self, name: str) -> None:
+        """Delete a file."""
+        with translated(f"cannot delete {self.show(name)}"):
+            self.fs.delete_file(self.path(name))
+
+    def read(self, name: str) -> bytes:
+        """Return the bytes of a file."""
+        with (
+            translated(f"cannot read {self.show(name)}"),
+            self.fs.open_input_stream(self.path(name)) as stream,
+        ):
+            return bytes(stream.read())
+
+    def read_table(self, name: str, columns: list[str] | None = None) -> pa.Table:
+        """Return a Parquet file, or some columns of it.
+
+        Raises
+        ------
+        StoreError
+            The file is damaged; says what to do about it.
+        FileNotFoundError
+        """
+        try:
+            with self.fs.open_input_file(self.path(name)) as file:
+                return pq.ParquetFile(file).read(columns)
+        except FileNotFoundError:
+            raise
+        except (OSError, pa.ArrowException) as error:
+            raise StoreError(
+                f"{self.show(name)} is damaged ({_reason(error)}); delete it and run the same "
+                "command again: only its points are run again"
+            ) from error
+
+    def lock(self) -> Callable[[], None]:
+        """Keep other writers out of a local folder; return what lets them in again.
+
+        The lock is the operating system's: it ends with the process, however that ends.
+
+        Raises
+        ------
+        StoreError
+            Another process has it.
+        """
+        if not self.local or fcntl is None:
+            return lambda: None
+        with translated(f"cannot use {self.shown}"):
+            descriptor = os.open(self.root, os.O_RDONLY)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            os.close(descriptor)
+            raise StoreError(
+                f"{self.shown}: another sweep is writing to it; wait, or use another output.dir"
+            ) from None
+        except OSError:
+            pass  # a filesystem without locks
+        return lambda: os.close(descriptor)
+
+    @contextmanager
+    def writing(self) -> Iterator[Aside]:
+        """Write files aside in the block; at its end they take their places, in order.
+
+        Whatever goes wrong before the end leaves every file as it was.
+        """
+        aside = Aside(self, [])
+        try:
+            yield aside
+            aside.commit()
+        finally:
+            for temporary, _ in aside.moves:
+                with suppress(OSError, pa.ArrowException):
+                    if temporary:
+                        self.fs.delete_file(temporary)
+
+
+@dataclass(frozen=True)
+class Aside:
+    """Files written aside, which wait for `commit`."""
+
+    folder: Folder
+    moves: list[tuple[str, str]]
+
+    def table(self, name: str, table: pa.Table) -> None:
+        """Write a table that will be the file `name`."""
+        text = [f.name for f in table.schema if f.type == pa.string()]
+        self._write(
+            name,
+            lambda stream: pq.write_table(
+                table, stream, compression="zstd", use_dictionary=text or False
+            ),
+        )
+
+    def content(self, name: str, content: bytes) -> None:
+        """Write bytes that will be the file `name`."""
+        self._write(name, lambda stream: stream.write(content))
+
+    def removal(self, name: str) -> None:
+        """Note that the file `name` will go."""
+        self.moves.append(("", name))
+
+    def commit(self) -> None:
+        """Move every file to its place, in the order in which they were written."""
+        folder = self.folder
+        while self.moves:
+            temporary, name = self.moves[0]
+            if temporary:
+                with translated(f"cannot write {folder.show(name)}"):
+                    folder.fs.move(temporary, folder.path(name))
+            else:
+                folder.delete(name)
+            if folder.local:
+                _sync(Path(folder.path(name)).parent)
+            del self.moves[0]
+
+    def _write(self, name: str, write: Callable[[Any], object]) -> None:
+        temporary = self.folder.path(f"{ASIDE}/{name.replace('/', '-')}")
+        self.moves.append((temporary, name))
+        with translated(f"cannot write {self.folder.show(name)}"):
+            with self.folder.fs.open_output_stream(temporary) as stream:
+                write(stream)
+            if self.folder.local:
+                _sync(Path(temporary))
+
+
+@contextmanager
+def translated(what: str) -> Iterator[None]:
+    """Turn an error of the filesystem into a `StoreError` that starts with `what`."""
+    try:
+        yield
+    except (OSError, pa.ArrowException) as error:
+        advice = ""
+        if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
+            advice = "; what is finished stays readable: make room and run the same command again"
+        raise StoreError(f"{what}: {_reason(error)}{advice}") from error
+
+
+def _reason(error: Exception) -> str:
+    number = getattr(error, "errno", None)
+    return os.strerror(number) if number else str(error).partition("\n")[0]
+
+
+def _sync(path: Path) -> None:
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,140 @@
+"""`load`: the grid joined with its results, as a pandas table."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from core.errors import StoreError
+from sweep.store.files import COFLOWS, MANIFEST, POINTS, RESULTS, Folder
+from sweep.store.schema import OUTCOME, check_version, check_version_number
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+_ATTEMPTS = 5
+
+
+def load(path: str | os.PathLike[str] = "outputs/latest", *, coflows: bool = False) -> pd.DataFrame:
+    """Return a dataset as a pandas table, also while a sweep is writing it.
+
+    Parameters
+    ----------
+    path : str or path-like
+        The directory of the dataset, or a URI of a filesystem that pyarrow knows.
+    coflows : bool
+        One row per point and coflow instead, with the parameters that the point has read.
+
+    Returns
+    -------
+    pandas.DataFrame
+        One row per row of the grid, in its order: the parameters as asked for, then the results
+        of the point; those are missing where the point has not run yet. Whole numbers stay whole
+        numbers: a column of them that lacks a value has the type Int64.
+
+    Raises
+    ------
+    StoreError
+        No dataset, no results yet, another schema version, a damaged file.
+
+    Examples
+    --------
+    >>> table = load("outputs/latest")  # doctest: +SKIP
+    >>> table.groupby("scheduler")["mean_cct_s"].min()  # doctest: +SKIP
+    """
+    folder = Folder.at(path)
+    if MANIFEST not in (names := folder.names()) and POINTS not in names and RESULTS not in names:
+        what = "is not a dataset" if names else "does not exist or is empty"
+        raise StoreError(
+            f"{folder.shown} {what}: there is no {MANIFEST}; give output.dir of a sweep"
+        )
+    if MANIFEST in names:
+        parse_manifest(folder)
+    for attempt in range(_ATTEMPTS):
+        try:
+            return _pandas(_coflows(folder) if coflows else _grid(folder, POINTS in names))
+        except FileNotFoundError as error:  # a part was replaced between listing and reading
+            if attempt == _ATTEMPTS - 1:
+                raise StoreError(f"{folder.shown}: files vanish while it is read") from error
+    raise AssertionError
+
+
+def read_manifest(path: str | os.PathLike[str] = "outputs/latest") -> dict[str, Any]:
+    """Return ``manifest.json`` of a dataset."""
+    return parse_manifest(Folder.at(path))
+
+
+def parse_manifest(folder: Folder) -> dict[str, Any]:
+    """Return ``manifest.json`` of a folder.
+
+    Raises
+    ------
+    StoreError
+        It is missing, not a dataset's, or of another schema version.
+    """
+    shown = folder.show(MANIFEST)
+    try:
+        manifest = json.loads(folder.read(MANIFEST))
+    except ValueError as error:
+        raise StoreError(f"{shown} is not JSON ({error}): it is not a dataset's") from error
+    version = manifest.get("schema_version") if isinstance(manifest, dict) else None
+    check_version_number(version, shown)
+    return dict(manifest)
+
+
+def _grid(folder: Folder, planned: bool) -> pa.Table:
+    if not planned:
+        raise StoreError(f"{folder.shown} has no {POINTS} yet: the sweep has only begun")
+    results = _results(folder)
+    points = folder.read_table(POINTS)
+    check_version(points.schema, folder.show(POINTS))
+    found = results.take(pc.index_in(points["point_id"], value_set=results["point_id"]))
+    for field in found.schema:
+        if field.name not in points.schema.names:
+            points = points.append_column(field, found[field.name])
+    return points
+
+
+def _coflows(folder: Folder) -> pa.Table:
+    results = _results(folder)
+    coflows = _all(folder, COFLOWS)
+    if coflows is None:
+        raise StoreError(f"{folder.shown} has no coflows: run it with output.coflows=true")
+    which = pc.index_in(coflows["point_id"], value_set=results["point_id"])
+    coflows, which = coflows.filter(pc.is_valid(which)), which.drop_null()
+    said = [name for name in results.schema.names if name not in ("point_id", *OUTCOME)]
+    columns = [coflows["point_id"], *results.select(said).take(which).columns]
+    names = ["point_id", *said, *coflows.schema.names[1:]]
+    return pa.Table.from_arrays([*columns, *coflows.columns[1:]], names)
+
+
+def _results(folder: Folder) -> pa.Table:
+    results = _all(folder, RESULTS)
+    if results is None:
+        raise StoreError(f"{folder.shown} has no results yet: no point is finished")
+    return results
+
+
+def _all(folder: Folder, name: str) -> pa.Table | None:
+    """Return all parts as one table, the newest first."""
+    tables = []
+    for part in reversed(folder.parts(name).values()):
+        tables.append(folder.read_table(part))
+        check_version(tables[-1].schema, folder.show(part))
+    return pa.concat_tables(tables, promote_options="default") if tables else None
+
+
+def _pandas(table: pa.Table) -> pd.DataFrame:
+    import pandas as pd
+
+    nullable = {pa.int64(): pd.Int64Dtype(), pa.bool_(): pd.BooleanDtype()}
+    names = table.schema.names
+    lacking = [n for n in names if table[n].type in nullable and table[n].null_count]
+    whole = table.drop_columns(lacking).to_pandas(ignore_metadata=True)
+    rest = table.select(lacking).to_pandas(ignore_metadata=True, types_mapper=nullable.get)
+    frame: pd.DataFrame = pd.concat([whole, rest], axis=1)[names]
+    return frame

@@ -1,0 +1,160 @@
+"""The columns of a dataset: one schema, whatever the grid."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from core.errors import StoreError
+from core.metrics import COFLOW_COLUMNS, METRICS, Metric
+from core.parameters import Parameter
+
+SCHEMA_VERSION = 1
+
+Parameters = Mapping[str, Parameter]
+Row = Mapping[str, Any]
+
+GRID_ROW = Metric("grid_row", "", "row of the grid as asked for, from 0", int)
+POINT_ID = Metric("point_id", "", "hash of everything that the point's result depends on", str)
+IDENTITY = (
+    POINT_ID,
+    Metric("scheduler", "", "name of the scheduler", str),
+    Metric("engine", "", "name of the engine", str),
+    Metric("workload", "", "name of the workload", str),
+    Metric("replicate", "", "replicate of a random workload, from 0", int),
+    Metric("seed", "", "seed of the sweep", int),
+)
+STATUS = (
+    Metric("status", "", "ok, or what went wrong: error, timeout", str),
+    Metric("error", "", "message of a point that failed", str),
+    Metric("traceback", "", "where it failed", str),
+)
+RUN = (
+    Metric("wall_s", "s", "time that the point took"),
+    Metric("host", "", "machine that ran the point", str),
+)
+
+OUTCOME = tuple(column.name for column in (*STATUS, *METRICS, *RUN))
+"""Columns of results that are neither the point's identity nor its parameters."""
+
+_ARROW = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}
+
+
+def results_schema(parameters: Parameters | None = None) -> pa.Schema:
+    """Return the schema of ``results/part-*.parquet``, one row per unique point.
+
+    Parameters
+    ----------
+    parameters : mapping of str to Parameter, optional
+        By key; everything that `core.registry.parameters` knows if not given.
+    """
+    return _schema("results", (*IDENTITY, *_columns(parameters), *STATUS, *METRICS, *RUN))
+
+
+def points_schema(parameters: Parameters | None = None) -> pa.Schema:
+    """Return the schema of ``points.parquet``, one row per grid row, as asked for."""
+    return _schema("points", (GRID_ROW, *IDENTITY, *_columns(parameters)))
+
+
+def coflows_schema() -> pa.Schema:
+    """Return the schema of ``coflows/part-*.parquet``, one row per point and coflow.
+
+    Text columns are plain strings: files hold them dictionary-encoded all the same, and a join
+    on ``point_id`` needs no cast in any reader.
+    """
+    return _schema("coflows", (POINT_ID, *COFLOW_COLUMNS))
+
+
+def table_of(rows: Sequence[Row], schema: pa.Schema) -> pa.Table:
+    """Return rows as a table; None, NaN and what a row does not have are null.
+
+    Raises
+    ------
+    TypeError
+        A value that is not of its column's type.
+    """
+    columns = [_array([row.get(field.name) for row in rows], field) for field in schema]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def coflow_rows(coflows: Mapping[str, Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
+    """Return the coflow columns of several points, by point_id, as one table."""
+    lengths = [len(columns[COFLOW_COLUMNS[0].name]) for columns in coflows.values()]
+    which = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
+    ids = pa.DictionaryArray.from_arrays(which, pa.array(coflows, pa.string())).cast(pa.string())
+    columns = [
+        _array(np.concatenate([c[field.name] for c in coflows.values()]), field)
+        for field in list(schema)[1:]
+    ]
+    return pa.Table.from_arrays([ids, *columns], schema=schema)
+
+
+def conform(table: pa.Table, schema: pa.Schema, shown: str) -> pa.Table:
+    """Return a table of an earlier run in today's schema; columns that are new are null.
+
+    Raises
+    ------
+    StoreError
+        Another schema version, or columns that today's schema does not have.
+    """
+    check_version(table.schema, shown)
+    gone = [f.name for f in table.schema if f.name not in schema.names]
+    gone += [
+        f.name
+        for f in table.schema
+        if f.name in schema.names and f.type != schema.field(f.name).type
+    ]
+    if gone:
+        raise StoreError(
+            f"{shown} has columns that this installation does not write: {', '.join(gone)}; "
+            "use another output.dir"
+        )
+    columns = [
+        table[f.name] if f.name in table.schema.names else pa.nulls(len(table), f.type)
+        for f in schema
+    ]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def check_version(schema: pa.Schema, shown: str) -> None:
+    """Raise `StoreError` where a file is not one of ours, or of another schema version."""
+    check_version_number((schema.metadata or {}).get(b"schema_version", b"").decode(), shown)
+
+
+def check_version_number(version: object, shown: str) -> None:
+    """Raise `StoreError` where the version of a file or a manifest is not `SCHEMA_VERSION`."""
+    if version in ("", None):
+        raise StoreError(f"{shown} was not written by coflow-sweep: it has no schema version")
+    if str(version) != str(SCHEMA_VERSION):
+        raise StoreError(
+            f"{shown} has schema version {version}, this coflow-sweep reads and writes "
+            f"{SCHEMA_VERSION}; use the version that wrote it, or another output.dir"
+        )
+
+
+def _columns(parameters: Parameters | None) -> Iterable[Metric]:
+    if parameters is None:
+        from core.registry import parameters as registered  # a reader does without the kernels
+
+        parameters = registered()
+    return [Metric(p.column, p.unit, p.help, p.kind) for p in parameters.values()]
+
+
+def _schema(name: str, columns: Sequence[Metric]) -> pa.Schema:
+    names = [column.name for column in columns]
+    if twice := sorted({n for n in names if names.count(n) > 1}):
+        raise TypeError(f"{name} would have two columns of one name: {', '.join(twice)}")
+    fields = [
+        pa.field(c.name, _ARROW[c.kind], metadata={"unit": c.unit, "help": c.help}) for c in columns
+    ]
+    return pa.schema(fields, metadata={"schema_version": str(SCHEMA_VERSION), "table": name})
+
+
+def _array(values: Any, field: pa.Field) -> pa.Array:
+    try:
+        return pa.array(values, field.type, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise TypeError(f"column {field.name} ({field.type}): {error}") from error
