@@ -73,6 +73,7 @@ def _lower_tally(s: State, r: int, quanta: float) -> None:
 @kernel
 def single_quantum(s: State, r: int, tally: bool) -> bool:
     """Move reducer r on by one quantum, flow by flow; True if it completed."""
+    inflow = 0.0
     for i in range(s.first_flow[r], s.first_flow[r + 1]):
         b = s.step[i]
         if b > 0:
@@ -88,8 +89,10 @@ def single_quantum(s: State, r: int, tally: bool) -> bool:
             if s.remaining[i] <= ZERO:
                 s.remaining[i] = GONE
                 s.step[i] = 0.0
-                s.inflow[r] -= b
                 s.live[r] -= 1
+            else:
+                inflow += b
+    s.inflow[r] = inflow
     if s.done[r] == 0 and (s.left[r] <= ZERO or s.live[r] == 0):
         s.done[r] = 1
         s.left[r] = 0.0

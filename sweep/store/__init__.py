@@ -1,7 +1,8 @@
 """The dataset: its columns, its writer and its reader. The only importer of pyarrow.
 
 ===================  ===============================================================
-`sweep.store.schema`  columns of every table, rows to Arrow
+`sweep.store.schema`  columns of every table
+`sweep.store.tables`  rows to Arrow
 `sweep.store.files`   whole files on any filesystem that pyarrow knows
 `sweep.store.writer`  `Dataset`: atomic parts, resuming
 `sweep.store.reader`  `load`: the grid joined with its results

@@ -100,7 +100,7 @@ def _grid(folder: Folder, planned: bool) -> pa.Table:
 
 
 def _coflows(folder: Folder) -> pa.Table:
-    results = _results(folder)
+    results = _results(folder).filter(pc.field("status") == "ok")
     coflows = _all(folder, COFLOWS)
     if coflows is None:
         raise StoreError(f"{folder.shown} has no coflows: run it with output.coflows=true")

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
-import numpy as np
 import pyarrow as pa
 
 from core.errors import StoreError
@@ -68,57 +67,6 @@ def coflows_schema() -> pa.Schema:
     return _schema("coflows", (POINT_ID, *COFLOW_COLUMNS))
 
 
-def table_of(rows: Sequence[Row], schema: pa.Schema) -> pa.Table:
-    """Return rows as a table; None, NaN and what a row does not have are null.
-
-    Raises
-    ------
-    TypeError
-        A value that is not of its column's type.
-    """
-    columns = [_array([row.get(field.name) for row in rows], field) for field in schema]
-    return pa.Table.from_arrays(columns, schema=schema)
-
-
-def coflow_rows(coflows: Mapping[str, Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
-    """Return the coflow columns of several points, by point_id, as one table."""
-    lengths = [len(columns[COFLOW_COLUMNS[0].name]) for columns in coflows.values()]
-    which = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
-    ids = pa.DictionaryArray.from_arrays(which, pa.array(coflows, pa.string())).cast(pa.string())
-    columns = [
-        _array(np.concatenate([c[field.name] for c in coflows.values()]), field)
-        for field in list(schema)[1:]
-    ]
-    return pa.Table.from_arrays([ids, *columns], schema=schema)
-
-
-def conform(table: pa.Table, schema: pa.Schema, shown: str) -> pa.Table:
-    """Return a table of an earlier run in today's schema; columns that are new are null.
-
-    Raises
-    ------
-    StoreError
-        Another schema version, or columns that today's schema does not have.
-    """
-    check_version(table.schema, shown)
-    gone = [f.name for f in table.schema if f.name not in schema.names]
-    gone += [
-        f.name
-        for f in table.schema
-        if f.name in schema.names and f.type != schema.field(f.name).type
-    ]
-    if gone:
-        raise StoreError(
-            f"{shown} has columns that this installation does not write: {', '.join(gone)}; "
-            "use another output.dir"
-        )
-    columns = [
-        table[f.name] if f.name in table.schema.names else pa.nulls(len(table), f.type)
-        for f in schema
-    ]
-    return pa.Table.from_arrays(columns, schema=schema)
-
-
 def check_version(schema: pa.Schema, shown: str) -> None:
     """Raise `StoreError` where a file is not one of ours, or of another schema version."""
     check_version_number((schema.metadata or {}).get(b"schema_version", b"").decode(), shown)
@@ -151,10 +99,3 @@ def _schema(name: str, columns: Sequence[Metric]) -> pa.Schema:
         pa.field(c.name, _ARROW[c.kind], metadata={"unit": c.unit, "help": c.help}) for c in columns
     ]
     return pa.schema(fields, metadata={"schema_version": str(SCHEMA_VERSION), "table": name})
-
-
-def _array(values: Any, field: pa.Field) -> pa.Array:
-    try:
-        return pa.array(values, field.type, from_pandas=True)
-    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
-        raise TypeError(f"column {field.name} ({field.type}): {error}") from error

@@ -36,13 +36,11 @@ from sweep.store.schema import (
     Parameters,
     Row,
     check_version,
-    coflow_rows,
     coflows_schema,
-    conform,
     points_schema,
     results_schema,
-    table_of,
 )
+from sweep.store.tables import coflow_rows, conform, joined, table_of, united, without
 
 
 @dataclass(frozen=True)
@@ -126,12 +124,10 @@ class Dataset:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.close(flush=kind is None or not issubclass(kind, StoreError))
 
-    @property
     def finished(self) -> Set[str]:
         """Ids of the points that need not run again; grows with `add`."""
         return self._finished
 
-    @property
     def failed(self) -> Set[str]:
         """Ids of the points whose newest row is not ok."""
         return self._failed
@@ -196,11 +192,11 @@ class Dataset:
         for point_id in self._part_of.keys() & self._rows.keys():
             replaced[self._part_of[point_id]].append(point_id)
         rows = table_of(list(self._rows.values()), self._schema)
-        results = _joined(_without(self._results_part, replaced.pop(self._part, [])), rows)
+        results = joined(without(self._results_part, replaced.pop(self._part, [])), rows)
         coflows = self._coflows_part
         if self._coflows:
             self._folder.make(COFLOWS)
-            coflows = _joined(coflows, coflow_rows(self._coflows, self._coflows_schema))
+            coflows = joined(coflows, coflow_rows(self._coflows, self._coflows_schema))
         with self._folder.writing() as aside:
             for part, ids in replaced.items():
                 self._take_out(_part(RESULTS, part), ids, aside)
@@ -225,7 +221,7 @@ class Dataset:
         batches = [table_of(batch, schema) for batch in iter(lambda: [*islice(iterator, 5000)], [])]
         points = pa.concat_tables(batches) if batches else schema.empty_table()
         if self._folder.kind(POINTS) != pafs.FileType.NotFound:
-            points = _united(points, self._with_results(self._read(POINTS, schema)))
+            points = united(points, self._with_results(self._read(POINTS, schema)))
         with self._folder.writing() as aside:
             aside.table(POINTS, points)
 
@@ -292,20 +288,20 @@ class Dataset:
         self._part = max(results, default=0)
 
     def _recover_coflows(self, part: int, results: pa.Table) -> set[str]:
-        """Return the points that have coflows in a part; remove what its results do not have."""
+        """Return the points with coflows in a part; remove those that are not ok in its results."""
         name = _part(COFLOWS, part)
         ids = self._folder.read_table(name, ["point_id"])["point_id"].unique()
-        known = pc.is_in(ids, value_set=results["point_id"])
+        known = pc.is_in(ids, value_set=results.filter(pc.field("status") == "ok")["point_id"])
         if not pc.all(known).as_py():
             table = self._read(name, self._coflows_schema)
             with self._folder.writing() as aside:
-                aside.table(name, _without(table, ids.filter(pc.invert(known))))
+                aside.table(name, without(table, ids.filter(pc.invert(known))))
         return set(ids.to_pylist())
 
     def _take_out(self, name: str, ids: list[str], aside: Aside) -> None:
         if self._folder.kind(name) == pafs.FileType.NotFound:
             return  # by a flush that was interrupted after this
-        left = _without(self._read(name, self._schema), ids)
+        left = without(self._read(name, self._schema), ids)
         if len(left):
             aside.table(name, left)
         else:
@@ -350,28 +346,6 @@ class Dataset:
 
 def _part(folder: str, number: int) -> str:
     return f"{folder}/part-{number:06d}.parquet"
-
-
-def _joined(table: pa.Table, more: pa.Table) -> pa.Table:
-    return pa.concat_tables([table, more]).combine_chunks()
-
-
-def _without(table: pa.Table, ids: Any) -> pa.Table:
-    if not len(ids):
-        return table
-    gone = pc.is_in(table["point_id"], value_set=pa.array(ids, pa.string()))
-    return table.filter(pc.invert(gone))
-
-
-def _united(new: pa.Table, old: pa.Table) -> pa.Table:
-    """Return the rows of both grids without repetitions, the new ones first, numbered from 0."""
-    place = new.schema.get_field_index("grid_row")
-    rows = pa.concat_tables([new, old])
-    rows = rows.set_column(place, new.schema.field(place), pa.array(np.arange(len(rows))))
-    content = [name for name in new.schema.names if name != "grid_row"]
-    first = rows.group_by(content, use_threads=False).aggregate([("grid_row", "min")])
-    kept = rows.take(first["grid_row_min"].sort())
-    return kept.set_column(place, new.schema.field(place), pa.array(np.arange(len(kept))))
 
 
 def _nothing() -> None:

@@ -1,0 +1,96 @@
+"""Tables in memory: rows to Arrow, and the few operations on tables that the writer needs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
+
+from core.errors import StoreError
+from core.metrics import COFLOW_COLUMNS
+from sweep.store.schema import Row, check_version
+
+
+def table_of(rows: Sequence[Row], schema: pa.Schema) -> pa.Table:
+    """Return rows as a table; None, NaN and what a row does not have are null.
+
+    Raises
+    ------
+    TypeError
+        A value that is not of its column's type.
+    """
+    columns = [_array([row.get(field.name) for row in rows], field) for field in schema]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def coflow_rows(coflows: Mapping[str, Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
+    """Return the coflow columns of several points, by point_id, as one table."""
+    lengths = [len(columns[COFLOW_COLUMNS[0].name]) for columns in coflows.values()]
+    which = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
+    ids = pa.DictionaryArray.from_arrays(which, pa.array(coflows, pa.string())).cast(pa.string())
+    columns = [
+        _array(np.concatenate([c[field.name] for c in coflows.values()]), field)
+        for field in list(schema)[1:]
+    ]
+    return pa.Table.from_arrays([ids, *columns], schema=schema)
+
+
+def conform(table: pa.Table, schema: pa.Schema, shown: str) -> pa.Table:
+    """Return a table of an earlier run in today's schema; columns that are new are null.
+
+    Raises
+    ------
+    StoreError
+        Another schema version, or columns that today's schema does not have.
+    """
+    check_version(table.schema, shown)
+    gone = [f.name for f in table.schema if f.name not in schema.names]
+    gone += [
+        f.name
+        for f in table.schema
+        if f.name in schema.names and f.type != schema.field(f.name).type
+    ]
+    if gone:
+        raise StoreError(
+            f"{shown} has columns that this installation does not write: {', '.join(gone)}; "
+            "use another output.dir"
+        )
+    columns = [
+        table[f.name] if f.name in table.schema.names else pa.nulls(len(table), f.type)
+        for f in schema
+    ]
+    return pa.Table.from_arrays(columns, schema=schema)
+
+
+def joined(table: pa.Table, more: pa.Table) -> pa.Table:
+    """Return the rows of two tables, in one chunk."""
+    return pa.concat_tables([table, more]).combine_chunks()
+
+
+def without(table: pa.Table, ids: Any) -> pa.Table:
+    """Return the rows of other points than those given."""
+    if not len(ids):
+        return table
+    gone = pc.is_in(table["point_id"], value_set=pa.array(ids, pa.string()))
+    return table.filter(pc.invert(gone))
+
+
+def united(new: pa.Table, old: pa.Table) -> pa.Table:
+    """Return the rows of both grids without repetitions, the new ones first, numbered from 0."""
+    place = new.schema.get_field_index("grid_row")
+    rows = pa.concat_tables([new, old])
+    rows = rows.set_column(place, new.schema.field(place), pa.array(np.arange(len(rows))))
+    content = [name for name in new.schema.names if name != "grid_row"]
+    first = rows.group_by(content, use_threads=False).aggregate([("grid_row", "min")])
+    kept = rows.take(first["grid_row_min"].sort())
+    return kept.set_column(place, new.schema.field(place), pa.array(np.arange(len(kept))))
+
+
+def _array(values: Any, field: pa.Field) -> pa.Array:
+    try:
+        return pa.array(values, field.type, from_pandas=True)
+    except (pa.ArrowInvalid, pa.ArrowTypeError) as error:
+        raise TypeError(f"column {field.name} ({field.type}): {error}") from error

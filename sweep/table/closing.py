@@ -1,0 +1,246 @@
+"""What came out: which lines, what is averaged, what is compared."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from rich.console import Console
+
+from core.trace import BINS
+from sweep.table.report import Column, Report
+from sweep.table.values import (
+    OTHER_SIDE,
+    REPEATS,
+    Row,
+    assignments,
+    key_of,
+    parameter_columns,
+    shown_value,
+    value_of,
+    varying_columns,
+)
+
+BEST, WORST = 20, 5
+MOST_LINES = 40
+
+_CCT = ("mean_cct_s", "p50_cct_s", "p95_cct_s", "max_cct_s")
+_BINS = tuple(f"{b.lower()}_mean_cct_s" for b in BINS)
+_METRICS = ("coflows", *_CCT, *_BINS, "share_below_1000s")
+_DROPPED_FIRST = (BINS, ("< 10^6 ms",), ("p50",), ("max",), ("p95",), ("coflows",))
+_T95 = (
+    *(12.706205, 4.302653, 3.182446, 2.776445, 2.570582),
+    *(2.446912, 2.364624, 2.306004, 2.262157, 2.228139),
+)
+
+
+@dataclass(frozen=True)
+class Line:
+    """A point, or the mean over its replicates."""
+
+    scheduler: str
+    values: Mapping[str, Any]
+    """Engine, workload and parameters, by column; None where the point does not read it."""
+    metrics: Mapping[str, float | None]
+    n: int
+    half_width: float | None
+    """Of the 95 % interval of the mean CCT [s]."""
+    repeats: frozenset[tuple[Any, ...]] = field(repr=False)
+    """Replicates and seeds that are in the mean."""
+
+    @property
+    def mean(self) -> float:
+        """Mean CCT [s], infinite where there is none."""
+        value = self.metrics["mean_cct_s"]
+        return math.inf if value is None else value
+
+
+def closing_table(rows: Sequence[Row]) -> Report:
+    """Return the table of the points that are ok, for rich.
+
+    Parameters
+    ----------
+    rows : sequence of mapping of str to value
+        Rows of results by column, one a unique point, in the order of the grid.
+
+    Notes
+    -----
+    One line a point; rows that differ only in `REPEATS` are averaged into one. What is the same
+    in all lines stands above the table. The improvement of a line is (slow − fast) / slow of the
+    mean CCT, against the slowest line that differs in nothing but the scheduler and the
+    parameters of schedulers.
+    """
+    parameters = parameter_columns(rows)
+    lines = _lines(rows, parameters)
+    varying = varying_columns([line.values for line in lines], ("engine", "workload", *parameters))
+    improvement = _improvements(lines, varying)
+    order = list(range(len(lines)))
+    below = []
+    if len(lines) > MOST_LINES:
+        ranked = sorted(order, key=lambda k: lines[k].mean)
+        order = ranked[:BEST] + ranked[-WORST:]
+        below.append(
+            f"{len(lines) - len(order)} of {len(lines)} lines left out: these are the {BEST} best "
+            f"and the {WORST} worst by mean CCT; the dataset has all"
+        )
+    shown = [lines[k] for k in order]
+    if any(line.n > 1 for line in shown):
+        below.append("± is half the 95 % interval of the mean over n replicates")
+    columns = [
+        Column("scheduler", [line.scheduler for line in shown], number=False),
+        *(_parameter_column(name, shown) for name in varying),
+        *_metric_columns(shown),
+        Column("improvement", [improvement[k] for k in order], number=False),
+    ]
+    return Report(
+        above=[_same_everywhere(rows, lines, varying) if lines else "no point is finished"],
+        columns=columns,
+        below=below,
+        dropped_first=_DROPPED_FIRST,
+        rule_after=BEST if len(lines) > MOST_LINES else None,
+    )
+
+
+def print_table(rows: Sequence[Row], console: Console) -> None:
+    """Print `closing_table`."""
+    console.print(closing_table(rows), crop=False)
+
+
+def _lines(rows: Sequence[Row], parameters: Sequence[str]) -> list[Line]:
+    names = ("engine", "workload", *parameters)
+    grouped: defaultdict[tuple[Any, ...], list[Row]] = defaultdict(list)
+    for row in rows:
+        if row["status"] == "ok":
+            grouped[(row["scheduler"], *(value_of(row, name) for name in names))].append(row)
+    return [
+        Line(
+            scheduler=str(scheduler),
+            values=dict(zip(names, values, strict=True)),
+            metrics={name: _mean(value_of(row, name) for row in same) for name in _METRICS},
+            n=len(same),
+            half_width=_half_width([v for r in same if (v := value_of(r, _CCT[0])) is not None]),
+            repeats=frozenset(tuple(value_of(row, name) for name in REPEATS) for row in same),
+        )
+        for (scheduler, *values), same in grouped.items()
+    ]
+
+
+def _improvements(lines: Sequence[Line], varying: Sequence[str]) -> list[str]:
+    """Return what each line gains over the slowest of those it can be compared with."""
+
+    def conditions(line: Line) -> tuple[Any, ...]:
+        other = (v for n, v in line.values.items() if f"{n}_".startswith(OTHER_SIDE))
+        return (line.repeats, *other)
+
+    groups: defaultdict[tuple[Any, ...], list[Line]] = defaultdict(list)
+    for line in lines:
+        groups[conditions(line)].append(line)
+    slowest = {key: max(group, key=lambda line: line.mean) for key, group in groups.items()}
+    names = {key: _name(slow, groups[key], varying) for key, slow in slowest.items()}
+    texts = []
+    for line in lines:
+        slow = slowest[conditions(line)]
+        if line is slow or not 0 < slow.mean < math.inf:
+            texts.append("–")
+        else:
+            gain = (slow.mean - line.mean) / slow.mean
+            texts.append(f"{100 * gain:.1f} % over {names[conditions(line)]}")
+    return texts
+
+
+def _name(line: Line, group: Sequence[Line], varying: Sequence[str]) -> str:
+    """Return the scheduler, with its parameters where the group has it several times."""
+    namesakes = [other.values for other in group if other.scheduler == line.scheduler]
+    return " ".join(
+        [line.scheduler, *assignments(line.values, varying_columns(namesakes, varying))]
+    )
+
+
+def _parameter_column(name: str, lines: Sequence[Line]) -> Column:
+    values = [line.values[name] for line in lines]
+    is_number = all(v is None or isinstance(v, int | float) for v in values)
+    return Column(key_of(name), [shown_value(v) for v in values], number=is_number)
+
+
+def _metric_columns(lines: Sequence[Line]) -> list[Column]:
+    def times(header: str, name: str, decimals: int | None = None) -> Column:
+        return Column(header, _milliseconds([line.metrics[name] for line in lines], decimals))
+
+    spread = []
+    if any(line.n > 1 for line in lines):
+        spread = [
+            Column("±", _milliseconds([line.half_width for line in lines], 2)),
+            Column("n", [str(line.n) for line in lines]),
+        ]
+    coflows = [line.metrics["coflows"] for line in lines]
+    shares = [line.metrics["share_below_1000s"] for line in lines]
+    return [
+        Column("coflows", ["–" if c is None else _spaced(c, 0) for c in coflows]),
+        times("mean", "mean_cct_s", 2),
+        *spread,
+        *(times(header, f"{header}_cct_s") for header in ("p50", "p95", "max")),
+        *(times(header, name) for header, name in zip(BINS, _BINS, strict=True)),
+        Column("< 10^6 ms", ["–" if s is None else f"{100 * s:.2f} %" for s in shares]),
+    ]
+
+
+def _same_everywhere(rows: Sequence[Row], lines: Sequence[Line], varying: Sequence[str]) -> str:
+    values = [line.values for line in lines]
+    same = []
+    for name in ("workload", "engine", *(n for n in values[0] if n not in ("workload", "engine"))):
+        if name not in varying:
+            same += next((text for v in values if (text := assignments(v, [name]))), [])
+    done = [row for row in rows if row["status"] == "ok"]
+    for name in ("seed", "workload_seed"):
+        if not varying_columns(done, [name]):
+            same += next((text for row in done if (text := assignments(row, [name]))), [])
+    return " ".join(["CCT in ms:", *same])
+
+
+def _mean(values: Iterable[float | None]) -> float | None:
+    there = [value for value in values if value is not None]
+    return math.fsum(there) / len(there) if there else None
+
+
+def _half_width(values: Sequence[float]) -> float | None:
+    """Return half the 95 % interval of the mean by Student's t."""
+    n = len(values)
+    if n < 2:
+        return None
+    mean = math.fsum(values) / n
+    variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
+    return t95(n - 1) * math.sqrt(variance / n)
+
+
+def t95(freedom: int) -> float:
+    """Return the 97.5 % quantile of Student's t; beyond 10, its expansion about the normal's.
+
+    Abramowitz and Stegun, 26.7.5.
+
+    >>> round(t95(2), 3), round(t95(30), 3), round(t95(1000), 3)
+    (4.303, 2.042, 1.962)
+    """
+    if freedom <= len(_T95):
+        return _T95[freedom - 1]
+    z = 1.959963985
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return z + math.fsum(term / freedom ** (1.0 + k) for k, term in enumerate(terms))
+
+
+def _milliseconds(seconds: Sequence[float | None], decimals: int | None = None) -> list[str]:
+    """Return times in ms; with 2 decimals, or none where the column has large ones."""
+    if decimals is None:
+        decimals = 0 if any(s is not None and s >= 10 for s in seconds) else 2
+    return ["–" if s is None else _spaced(1000 * s, decimals) for s in seconds]
+
+
+def _spaced(number: float, decimals: int) -> str:
+    return f"{number:,.{decimals}f}".replace(",", " ")

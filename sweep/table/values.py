@@ -1,0 +1,61 @@
+"""Parameters and values of rows of results, as they read on the command line."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
+
+from sweep.store.schema import IDENTITY, OUTCOME
+
+Row = Mapping[str, Any]
+
+REPEATS = ("replicate", "seed", "workload_seed")
+"""Rows that differ in nothing else are averaged."""
+
+OTHER_SIDE = ("engine_", "workload_", "fabric_", "shuffle_")
+"""How columns of parameters begin that are not a scheduler's."""
+
+_GROUPS = ("queue_", *OTHER_SIDE)
+
+
+def parameter_columns(rows: Sequence[Row]) -> list[str]:
+    """Return the columns of parameters, without those of `REPEATS`."""
+    known = {column.name for column in IDENTITY} | {*OUTCOME, *REPEATS, "grid_row"}
+    return [name for name in dict.fromkeys(n for row in rows for n in row) if name not in known]
+
+
+def varying_columns(rows: Iterable[Row], names: Iterable[str]) -> list[str]:
+    """Return the columns that have two values or more; a missing one is none."""
+    found: dict[str, set[Any]] = {name: set() for name in names}
+    for row in rows:
+        for name, values in found.items():
+            if len(values) < 2 and (value := value_of(row, name)) is not None:
+                values.add(value)
+    return [name for name, values in found.items() if len(values) > 1]
+
+
+def assignments(row: Row, names: Iterable[str]) -> list[str]:
+    """Return ``key=value`` for what a row has of some columns."""
+    shown = {n: shown_value(v) for n in names if (v := value_of(row, n)) is not None}
+    return [f"{key_of(n)}={repr(v) if ' ' in v else v}" for n, v in shown.items()]
+
+
+def key_of(column: str) -> str:
+    """Return the key on the command line of a column."""
+    return column.replace("_", ".", 1) if column.startswith(_GROUPS) else column
+
+
+def value_of(row: Row, name: str) -> Any:
+    """Return the value of a column, None where it is missing."""
+    value = row.get(name)
+    return None if isinstance(value, float) and math.isnan(value) else value
+
+
+def shown_value(value: Any) -> str:
+    """Return a value as the command line has it."""
+    if value is None:
+        return "–"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return f"{value:.12g}" if isinstance(value, float) else str(value)
