@@ -82,6 +82,8 @@ def share(s: State, k: int, used_src: Floats, used_dst: Floats) -> None:
             p = s.src[i]
             if s.remaining[i] >= 0 and s.free_src[p] > ZERO:
                 rate = min(s.free_src[p] / s.port_src[p], s.free_dst[d] / s.port_dst[d])
+                if rate <= ZERO:
+                    rate = 0.0
                 s.rate[i] = rate
                 used_src[p] += rate
                 used_dst[d] += rate
