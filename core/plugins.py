@@ -40,4 +40,3 @@ def discover(package: ModuleType, kind: type[T], attribute: str) -> dict[str, T]
             raise TypeError(f"{module.__name__}: the name {name!r} is taken")
         found[name] = record
     return found
-

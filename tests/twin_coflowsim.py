@@ -6,7 +6,6 @@ jump over quanta. Slow (a second of simulated time costs milliseconds), readable
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass, field
 
 MB = 1048576.0
@@ -45,6 +44,7 @@ class Coflow:
     finish: int = 0
     queue: int = 0
     u: float = 0.0
+    admitted: bool = False
     alpha: float = field(init=False)
     total: float = field(init=False)
     longest: float = field(init=False)
@@ -86,12 +86,13 @@ def coflows_from_text(text: str, width: str = "receiver") -> list[Coflow]:
         racks = sorted({int(m) for m in mappers})
         merged: dict[int, int] = {}
         for rack, mb in pairs:
-            merged[int(rack)] = merged.get(int(rack), 0) + math.ceil(float(mb))
+            whole_bytes = int(float(mb) * 1048576)
+            merged[int(rack)] = merged.get(int(rack), 0) + -(-whole_bytes // 1048576)
         m = len(racks)
         reducers = []
         for rack in sorted(merged):
             rounded = -(-merged[rack] // m) * m * MB
-            flows = [Flow(src, rounded / m) for src in racks]
+            flows = [Flow(src, max(rounded / m, MB)) for src in racks]
             reducers.append(Reducer(rack, rounded, merged[rack] * MB, flows))
         coflow = Coflow(index, arrival, m, reducers)
         r = len(reducers)
@@ -135,9 +136,7 @@ class Twin:
                 c.start = epoch
                 self.admit(c)
             if admitted:
-                for c in self.active:
-                    for r in c.reducers:
-                        r.frozen = r.done
+                self.lay_out()
                 self.recompute(epoch)
             t = epoch
             while t < epoch + EPOCH and self.active:
@@ -148,6 +147,7 @@ class Twin:
         return [c.finish - c.start for c in self.coflows]
 
     def admit(self, new: Coflow) -> None:
+        new.admitted = True
         if self.algorithm in ("DARK", "ASEBF"):
             self.queues[0].append(new)
             self.active.append(new)
@@ -177,53 +177,57 @@ class Twin:
 
     # -- a quantum ------------------------------------------------------------------------
     def quantum(self, t: int) -> bool:
+        """Move every flow; True if a coflow completed."""
+        per_flow = self.algorithm in ("FAIR", "PFP")
         if self.algorithm == "FAIR":
             self.fair_rates()
         elif self.algorithm == "PFP":
             self.pfp_rates()
         finished = False
-        for c in [c for q in self.queues for c in q] or list(self.active):
+        for c in self.moving() if per_flow else list(self.active):
             for r in c.reducers:
-                if r.frozen:
-                    continue
                 for f in list(r.flows):
-                    if f.rate <= 0:
+                    if r.frozen or (self.algorithm == "PFP" and f.rate == 0):
                         continue
-                    moved = min(f.rate / 8 * (8 / 1024), f.remaining)
-                    f.remaining -= moved
-                    r.left -= moved
-                    r.tally = max(0.0, r.tally - moved)
-                    c.attained += moved
-                    if f.remaining <= ZERO:
-                        r.flows.remove(f)
-                        if self.algorithm == "PFP":
-                            self.lists[r.rack] = [e for e in self.lists[r.rack] if e[2] is not f]
-                if not r.done and (r.left <= ZERO or not r.flows):
-                    r.done = True
-                    r.left = 0.0
-            if all(r.done for r in c.reducers):
+                    self.move(c, r, f)
+                    if not r.done and (r.left <= ZERO or not r.flows):
+                        r.done = True
+                        r.left = 0.0
+            if c in self.active and all(r.done for r in c.reducers):
                 c.finish = t + QUANTUM
                 self.active.remove(c)
                 for q in self.queues:
                     if c in q:
                         q.remove(c)
-                for rack in range(self.ports if self.algorithm == "PFP" else 0):
-                    self.lists[rack] = [e for e in self.lists[rack] if e[0] is not c]
                 finished = True
         return finished
 
+    def moving(self) -> list[Coflow]:
+        """Coflows whose flows are on a receiver's list: complete ones too."""
+        return [c for c in self.coflows if c.admitted and any(r.flows for r in c.reducers)]
+
+    def move(self, c: Coflow, r: Reducer, f: Flow) -> None:
+        moved = min(f.rate / 8 * (8 / 1024), f.remaining)
+        f.remaining -= moved
+        r.left -= moved
+        r.tally = max(0.0, r.tally - moved)
+        c.attained += moved
+        if f.remaining <= ZERO:
+            r.flows.remove(f)
+            self.lists[r.rack] = [e for e in self.lists[r.rack] if e[2] is not f]
+
     def fair_rates(self) -> None:
         src, dst = [0] * self.ports, [0] * self.ports
-        for c in self.active:
+        for c in self.moving():
             for r, f in c.live():
                 src[f.src] += 1
                 dst[r.rack] += 1
-        for c in self.active:
+        for c in self.moving():
             for r, f in c.live():
                 f.rate = min(MB / dst[r.rack], MB / src[f.src]) * 1024
 
     def pfp_rates(self) -> None:
-        for c in self.active:
+        for c in self.moving():
             for _, f in c.live():
                 f.rate = 0.0
         busy: set[int] = set()
@@ -235,9 +239,18 @@ class Twin:
                     break
 
     # -- rates ----------------------------------------------------------------------------
+    def lay_out(self) -> None:
+        """Fix which flows move: those of reducers that are complete stay where they are."""
+        if self.algorithm not in ("FAIR", "PFP"):
+            for c in self.active:
+                for r in c.reducers:
+                    r.frozen = r.done
+
     def recompute(self, now: int) -> None:
         if self.algorithm in ("FAIR", "PFP"):
             return
+        if not self.order_based:
+            self.lay_out()
         self.src_free = [LINK] * self.ports
         self.dst_free = [LINK] * self.ports
         if self.order_based:
@@ -308,7 +321,7 @@ class Twin:
         for r, f in eligible:
             a = self.src_free[f.src] / src[f.src]
             b = self.dst_free[r.rack] / dst[r.rack]
-            f.rate = min(a, b)
+            f.rate = min(a, b) if min(a, b) > ZERO else 0.0
             used.append((f.src, r.rack, f.rate))
         self.subtract(used)
 

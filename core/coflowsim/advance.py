@@ -72,32 +72,38 @@ def _lower_tally(s: State, r: int, quanta: float) -> None:
 
 @kernel
 def single_quantum(s: State, r: int, tally: bool) -> bool:
-    """Move reducer r on by one quantum, flow by flow; True if it completed."""
+    """Move reducer r on by one quantum, flow by flow; True if it completed.
+
+    The reducer is looked at after each flow: what later flows move in the same quantum takes
+    `left`, 0 by then, below 0.
+    """
     inflow = 0.0
+    completed = False
     for i in range(s.first_flow[r], s.first_flow[r + 1]):
+        if s.remaining[i] < 0:
+            continue
         b = s.step[i]
-        if b > 0:
-            moved = min(b, s.remaining[i])
-            s.remaining[i] -= moved
-            s.left[r] -= moved
-            if tally:
-                s.tally[r] = max(0.0, s.tally[r] - moved)
-            if moved == b:
-                s.full[i] += 1.0
-            else:
-                s.part[i] = moved
-            if s.remaining[i] <= ZERO:
-                s.remaining[i] = GONE
-                s.step[i] = 0.0
-                s.live[r] -= 1
-            else:
-                inflow += b
+        moved = min(b, s.remaining[i])
+        s.remaining[i] -= moved
+        s.left[r] -= moved
+        if tally:
+            s.tally[r] = max(0.0, s.tally[r] - moved)
+        if moved == b:
+            s.full[i] += 1.0
+        else:
+            s.part[i] = moved
+        if s.remaining[i] <= ZERO:
+            s.remaining[i] = GONE
+            s.step[i] = 0.0
+            s.live[r] -= 1
+        else:
+            inflow += b
+        if s.done[r] == 0 and (s.left[r] <= ZERO or s.live[r] == 0):
+            s.done[r] = 1
+            s.left[r] = 0.0
+            completed = True
     s.inflow[r] = inflow
-    if s.done[r] == 0 and (s.left[r] <= ZERO or s.live[r] == 0):
-        s.done[r] = 1
-        s.left[r] = 0.0
-        return True
-    return False
+    return completed
 
 
 @kernel
@@ -138,9 +144,7 @@ def advance(s: State, k: int, quanta: float, attained: bool, tally: bool) -> boo
             s.open[k] -= 1
     if attained:
         a, b = s.first_flow[first], s.first_flow[last]
-        s.attained[k] = ascend_log(
-            s.attained[k], s.rate[a:b], s.full[a:b], s.part[a:b], quanta
-        )
+        s.attained[k] = ascend_log(s.attained[k], s.rate[a:b], s.full[a:b], s.part[a:b], quanta)
     return s.open[k] == 0
 
 

@@ -61,9 +61,7 @@ def next_change(full: Floats, t: float, until: float) -> float:
 
 
 @kernel
-def crossing(
-    x: float, rate: Floats, full: Floats, part: Floats, t: float, quanta: float
-) -> float:
+def crossing(x: float, rate: Floats, full: Floats, part: Floats, t: float, quanta: float) -> float:
     """Last quantum up to which x stays in its binade; found by bisection."""
     low = binade(x)
     below, above = t, quanta

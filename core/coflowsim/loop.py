@@ -31,9 +31,7 @@ def tally_of(s: State, k: int) -> float:
 
 
 @kernel
-def insert(
-    s: State, mode: int, key: Floats, order: Ints, queue: Ints, active: int, k: int
-) -> None:
+def insert(s: State, mode: int, key: Floats, order: Ints, queue: Ints, active: int, k: int) -> None:
     """Put coflow k at the end of queue 0, or before the first whose key is strictly greater."""
     own = tally_of(s, k) if mode == LIST_BY_TALLY else key[k]
     at = 0
@@ -107,6 +105,8 @@ def recompute(
 ) -> None:
     """Give every active coflow its rates."""
     if mode == QUEUES:
+        # The queues lay out what moves at every recomputation, the lists at admissions only.
+        freeze(s, order)
         demote(s, key, limits, order, queue)
         dclas(s, order)
     else:

@@ -7,7 +7,7 @@ import numpy as np
 from core.coflowsim.advance import jump, quiet_quanta, single_quantum
 from core.coflowsim.loop import epoch_of
 from core.coflowsim.sizes import MB
-from core.coflowsim.state import EPOCH_MS, GONE, QUANTUM_MS, ZERO, State
+from core.coflowsim.state import EPOCH_MS, QUANTUM_MS, ZERO, State
 from core.jit import kernel
 from core.trace import Floats, Ints
 
@@ -62,7 +62,7 @@ def fair_advance(s: State, order: Ints, quanta: float) -> tuple[float, bool]:
     for k in order:
         for r in range(s.first_reducer[k], s.first_reducer[k + 1]):
             before = s.live[r]
-            if before > 0 or s.done[r] == 0:
+            if before > 0:
                 if single_quantum(s, r, False):
                     s.open[k] -= 1
                 ended |= s.live[r] < before
@@ -70,17 +70,33 @@ def fair_advance(s: State, order: Ints, quanta: float) -> tuple[float, bool]:
 
 
 @kernel
-def drop_complete(s: State, order: Ints, active: int, finish: Floats, now: float) -> int:
-    """Stamp and unlist the coflows that have completed; return how many stay."""
+def unlist(s: State, order: Ints, listed: int) -> int:
+    """Take coflows without live flows off the list; return how many stay.
+
+    Flows of a complete coflow stay until they have moved what rounding left them.
+    """
     kept = 0
-    for i in range(active):
+    for i in range(listed):
         k = order[i]
-        if s.open[k] == 0:
-            finish[k] = now
-        else:
+        live = s.open[k] > 0
+        if not live:
+            for r in range(s.first_reducer[k], s.first_reducer[k + 1]):
+                live |= s.live[r] > 0
+        if live:
             order[kept] = k
             kept += 1
     return kept
+
+
+@kernel
+def stamp(s: State, order: Ints, finish: Floats, now: float) -> int:
+    """Stamp the coflows that have just completed; return how many."""
+    count = 0
+    for k in order:
+        if s.open[k] == 0 and finish[k] < 0:
+            finish[k] = now
+            count += 1
+    return count
 
 
 @kernel
@@ -89,27 +105,28 @@ def simulate_fair(s: State, arrival_ms: Floats) -> tuple[Floats, Floats, int]:
     n = len(arrival_ms)
     start, finish = np.full(n, -1.0), np.full(n, -1.0)
     order = np.empty(n, np.int64)
-    active, admitted, events = 0, 0, 0
+    listed, active, admitted, events = 0, 0, 0, 0
     now = 0.0
     while admitted < n or active > 0:
         if admitted < n:
             now = epoch_of(arrival_ms[admitted], now)
             while admitted < n and arrival_ms[admitted] <= now + EPOCH_MS:
                 start[admitted] = now
-                order[active] = admitted
+                order[listed] = admitted
                 admitted += 1
+                listed += 1
                 active += 1
         until = epoch_of(arrival_ms[admitted], now + EPOCH_MS) if admitted < n else np.inf
         changed = True
         while active > 0 and now < until:
             if changed:
-                fair_steps(s, order[:active])
+                fair_steps(s, order[:listed])
                 events += 1
-            passed, changed = fair_advance(s, order[:active], (until - now) / QUANTUM_MS)
+            passed, changed = fair_advance(s, order[:listed], (until - now) / QUANTUM_MS)
             now += passed * QUANTUM_MS
-            kept = drop_complete(s, order, active, finish, now)
-            changed |= kept < active
-            active = kept
+            if changed:
+                active -= stamp(s, order[:listed], finish, now)
+                listed = unlist(s, order, listed)
         if admitted < n:
             now = until
     return start, finish, events
@@ -147,121 +164,84 @@ def match(s: State, head: Ints, following: Ints, chosen: Ints) -> float:
         chosen[d] = i
         if i >= 0:
             s.port_src[s.src[i]] = 1.0
-            quanta = min(quanta, max(1.0, np.ceil(s.remaining[i] / MB)))
+            quanta = min(quanta, s.remaining[i] / MB)
     return quanta
-
-
-@kernel
-def unlist_gone(s: State, head: Ints, following: Ints, d: int, first_only: bool) -> None:
-    """Take the flows that are gone off receiver d's list, or the first of them alone."""
-    before, i = -1, head[d]
-    while i >= 0:
-        if s.remaining[i] < 0:
-            if before < 0:
-                head[d] = following[i]
-            else:
-                following[before] = following[i]
-            if first_only:
-                return
-        else:
-            before = i
-        i = following[i]
 
 
 @kernel
 def move_matched(
     s: State, head: Ints, following: Ints, chosen: Ints, reducer_of: Ints, quanta: float
-) -> bool:
-    """Move the chosen flows on by whole megabytes; True if one ended."""
+) -> None:
+    """Move the chosen flows on by whole megabytes and unlist those that end.
+
+    Sizes are whole MB, so all sums are exact. A reducer without bytes completes when the first
+    of its flows is chosen; the others still take their turn.
+    """
+    for d in range(len(chosen)):
+        i = chosen[d]
+        if i < 0:
+            continue
+        r = reducer_of[i]
+        s.remaining[i] -= quanta * MB
+        s.left[r] -= quanta * MB
+        if s.remaining[i] <= ZERO:
+            s.live[r] -= 1
+            before, at = -1, head[d]
+            while at != i:
+                before, at = at, following[at]
+            if before < 0:
+                head[d] = following[i]
+            else:
+                following[before] = following[i]
+
+
+@kernel
+def complete_chosen(s: State, chosen: Ints, reducer_of: Ints, coflow_of: Ints) -> bool:
+    """Complete the reducers of the chosen flows that have nothing left; True if a coflow ended."""
     ended = False
     for d in range(len(chosen)):
-        i = chosen[d]
-        if i >= 0:
-            moved = min(quanta * MB, s.remaining[i])
-            s.remaining[i] -= moved
-            s.left[reducer_of[i]] -= moved
-            if s.remaining[i] <= ZERO:
-                s.remaining[i] = GONE
-                s.live[reducer_of[i]] -= 1
-                unlist_gone(s, head, following, d, True)
-                ended = True
-    return ended
-
-
-@kernel
-def settle(s: State, k: int, head: Ints, following: Ints) -> None:
-    """Complete coflow k's reducers that have nothing left; unlist what a complete coflow lists."""
-    first, last = s.first_reducer[k], s.first_reducer[k + 1]
-    for r in range(first, last):
-        if s.done[r] == 0 and (s.left[r] <= ZERO or s.live[r] == 0):
-            s.done[r] = 1
-            s.open[k] -= 1
-    if s.open[k] == 0:
-        for r in range(first, last):
-            if s.live[r] > 0:
-                s.remaining[s.first_flow[r] : s.first_flow[r + 1]] = GONE
-                unlist_gone(s, head, following, s.rack[r], False)
-
-
-@kernel
-def settle_chosen(
-    s: State, head: Ints, following: Ints, chosen: Ints, reducer_of: Ints, coflow_of: Ints
-) -> bool:
-    """Settle the coflows of the chosen flows that ended; True if a coflow completed."""
-    complete = False
-    for d in range(len(chosen)):
-        i = chosen[d]
-        if i >= 0 and s.remaining[i] < 0:
-            r = reducer_of[i]
+        if chosen[d] >= 0:
+            r = reducer_of[chosen[d]]
             if s.done[r] == 0 and (s.left[r] <= ZERO or s.live[r] == 0):
-                settle(s, coflow_of[r], head, following)
-                complete |= s.open[coflow_of[r]] == 0
-    return complete
+                s.done[r] = 1
+                s.open[coflow_of[r]] -= 1
+                ended |= s.open[coflow_of[r]] == 0
+    return ended
 
 
 @kernel
 def simulate_matching(
     s: State, arrival_ms: Floats, reducer_of: Ints, coflow_of: Ints
 ) -> tuple[Floats, Floats, int]:
-    """pFabric's ideal; return start and finish [ms] per coflow and the recomputations.
-
-    Sizes are whole MB and a matched flow moves one MB a quantum, so sums are exact. Reducers
-    without bytes complete in their coflow's first quantum.
-    """
+    """pFabric's ideal; return start and finish [ms] per coflow and the recomputations."""
     n, ports = len(arrival_ms), len(s.free_src)
     start, finish = np.full(n, -1.0), np.full(n, -1.0)
-    order = np.empty(n, np.int64)
+    everyone = np.arange(n)
     head, following = np.full(ports, -1), np.full(len(reducer_of), -1)
     chosen = np.full(ports, -1)
     active, admitted, events = 0, 0, 0
     now = 0.0
     while admitted < n or active > 0:
-        fresh = active
         if admitted < n:
             now = epoch_of(arrival_ms[admitted], now)
             while admitted < n and arrival_ms[admitted] <= now + EPOCH_MS:
                 start[admitted] = now
                 list_flows(s, admitted, head, following)
-                order[active] = admitted
                 admitted += 1
                 active += 1
         until = epoch_of(arrival_ms[admitted], now + EPOCH_MS) if admitted < n else np.inf
         while active > 0 and now < until:
-            quanta = min(match(s, head, following, chosen), (until - now) / QUANTUM_MS)
-            if fresh < active:
-                quanta = 1.0
-            ended = move_matched(s, head, following, chosen, reducer_of, quanta)
-            complete = ended and settle_chosen(
-                s, head, following, chosen, reducer_of, coflow_of
-            )
-            for i in range(fresh, active):
-                settle(s, order[i], head, following)
-                complete |= s.open[order[i]] == 0
+            quanta = match(s, head, following, chosen)
+            for d in range(ports):
+                # A reducer without bytes completes at once: look after one quantum.
+                if chosen[d] >= 0 and s.left[reducer_of[chosen[d]]] <= ZERO:
+                    quanta = min(quanta, 1.0)
+            quanta = min(quanta, (until - now) / QUANTUM_MS)
+            move_matched(s, head, following, chosen, reducer_of, quanta)
             events += 1
             now += quanta * QUANTUM_MS
-            if complete:
-                active = drop_complete(s, order, active, finish, now)
-            fresh = active
+            if complete_chosen(s, chosen, reducer_of, coflow_of):
+                active -= stamp(s, everyone[:admitted], finish, now)
         if admitted < n:
             now = until
     return start, finish, events

@@ -1,9 +1,10 @@
 """Sizes as CoflowSim sees them: whole megabytes, spread evenly over the mappers.
 
-Each reducer record is rounded up to a whole MB, records in one rack are added, and the sum is
-rounded up to a multiple of m MB, m being the number of distinct mapper racks (CoflowSim,
-``JobCollection`` and ``ReduceTask``). A trace that has no mapper and reducer records keeps its
-flows, each rounded up to a whole MB: on meshes of whole MB both give the same.
+Each reducer record is cut to whole bytes and rounded up to a whole MB, records in one rack are
+added, and the sum is rounded up to a multiple of m MB, m being the number of distinct mapper
+racks. Flows of a reducer without bytes still carry one MB each: the reducer is complete at its
+first move, its flows go on. A trace that has no mapper and reducer records keeps its flows, each
+rounded up in the same way: on meshes of whole MB both give the same.
 """
 
 from __future__ import annotations
@@ -23,8 +24,9 @@ class Demand:
     """Flows grouped by reducer, reducers grouped by coflow; sizes in bytes.
 
     Reducers of coflow k are ``first_reducer[k]:first_reducer[k + 1]``; flows of reducer r are
-    ``first_flow[r]:first_flow[r + 1]``, ascending by sender. `tally_bytes` (R,) is the reducer
-    before the rounding to a multiple of m MB.
+    ``first_flow[r]:first_flow[r + 1]``, ascending by sender. `moved_bytes` (F,) differs from
+    `flow_bytes` for reducers without bytes. `tally_bytes` (R,) is the reducer before the rounding
+    to a multiple of m MB.
     """
 
     ports: int
@@ -33,6 +35,7 @@ class Demand:
     src: Ports
     rack: Ports
     flow_bytes: Floats
+    moved_bytes: Floats
     reducer_bytes: Floats
     tally_bytes: Floats
     senders: Ints
@@ -79,7 +82,7 @@ def demand(trace: Trace) -> Demand:
     receivers = np.bincount(owner, minlength=len(trace)).astype(np.int64)
     senders = trace.distinct_ports(trace.src)
     if trace.records is None:
-        flow_bytes = _ceil_mb(trace.size_bytes / trace.mb_bytes) * MB
+        flow_bytes = _whole_mb(trace.size_bytes / trace.mb_bytes) * MB
         reducer_bytes = np.add.reduceat(flow_bytes, starts)
         tally = reducer_bytes
     else:
@@ -88,6 +91,7 @@ def demand(trace: Trace) -> Demand:
         flow_bytes = np.repeat(per_flow_mb * MB, np.diff(first_flow))
         reducer_bytes = per_flow_mb * senders[owner] * MB
         tally = tally_mb * MB
+    empty = np.repeat(reducer_bytes == 0, np.diff(first_flow))
     return Demand(
         ports=trace.ports,
         first_reducer=np.concatenate(([0], np.cumsum(receivers))).astype(np.int64),
@@ -95,6 +99,7 @@ def demand(trace: Trace) -> Demand:
         src=trace.src,
         rack=trace.dst[starts],
         flow_bytes=flow_bytes,
+        moved_bytes=np.where(empty, MB, flow_bytes),
         reducer_bytes=reducer_bytes,
         tally_bytes=tally,
         senders=senders,
@@ -109,9 +114,9 @@ def _record_mb(trace: Trace, owner: Ints, rack: Ports) -> Floats:
     coflow = np.repeat(np.arange(len(trace)), np.diff(records.first_reducer))
     cell, which = np.unique(coflow * trace.ports + records.reducer, return_inverse=True)
     assert np.array_equal(cell, owner * trace.ports + rack)
-    return np.bincount(which, weights=np.ceil(records.reducer_mb))
+    return np.bincount(which, weights=_whole_mb(records.reducer_mb))
 
 
-def _ceil_mb(mb: Floats) -> Floats:
-    # Sizes that are whole MB but for the noise of a division must not become a MB larger.
-    return np.ceil(np.round(mb, 9))
+def _whole_mb(mb: Floats) -> Floats:
+    """Cut sizes to whole bytes, then round them up to whole MB."""
+    return np.ceil(np.floor(mb * MB) / MB)

@@ -26,8 +26,8 @@ class State(NamedTuple):
     `step` is what a flow moves in a quantum [B], 0 where it does not move; `rate` [bits per
     1024 ms] outlives the flow's end. `inflow` is the sum of the steps of a reducer, rounded.
     `full` and `part` log an advance: quanta in which a flow moved a whole step, and the bytes
-    that it moved in its last one. `done` is 1 once a reducer is complete and 2 once a batch of
-    admissions has frozen what its flows still hold.
+    that it moved in its last one. `done` is 1 once a reducer is complete and 2 once what its flows
+    still hold is frozen.
     """
 
     first_reducer: Ints
@@ -63,7 +63,7 @@ def new_state(demand: Demand) -> State:
         first_flow=demand.first_flow,
         src=demand.src.copy(),
         rack=demand.rack,
-        remaining=demand.flow_bytes.copy(),
+        remaining=demand.moved_bytes.copy(),
         rate=zeros[0],
         step=zeros[1],
         full=zeros[2],
