@@ -1,0 +1,1 @@
+"""The configuration: ``config.yaml`` and the experiments, found as ``pkg://conf``."""

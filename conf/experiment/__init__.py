@@ -1,0 +1,1 @@
+"""Grids kept in files: ``+experiment=<name>``."""

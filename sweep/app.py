@@ -1,0 +1,337 @@
+"""The command line: Hydra's grammar and configuration, without its composition per point.
+
+The only importer of Hydra. A configuration is composed once per combination of groups; values
+are set in memory by `sweep.plan`.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import product
+from typing import Any
+
+import hydra
+from hydra import compose, initialize_config_module
+from hydra._internal.utils import get_args_parser
+from hydra.core.config_store import ConfigStore
+from hydra.core.global_hydra import GlobalHydra
+from hydra.core.override_parser.overrides_parser import OverridesParser
+from hydra.core.override_parser.types import (
+    Glob,
+    IntervalSweep,
+    Override,
+    OverrideType,
+    QuotedString,
+    Transformer,
+)
+from hydra.errors import HydraException
+from omegaconf import DictConfig, OmegaConf
+from omegaconf.errors import OmegaConfBaseException
+
+from core import registry
+from core.errors import GridError, InputError, ParameterError, nearest
+from core.parameters import Parameter
+from core.schedulers import schedulers
+from core.workloads import workloads
+from sweep.help import help_text
+from sweep.plan import Grid, declarations
+from sweep.settings import REPLICATES, SEED, SETTINGS
+
+GROUPS = ("engine", "workload")
+_ASKS_HYDRA = ("help", "hydra_help", "version", "cfg", "info", "shell_completion")
+_SINGLE = {p.key: p for p in (*SETTINGS, REPLICATES)}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run the command line; return 0, 1 (points failed), 2 (bad input) or 130 (interrupted)."""
+    words = list(sys.argv[1:] if argv is None else argv)
+    register()
+    arguments = get_args_parser().parse_args(words)
+    if any(getattr(arguments, name, None) for name in _ASKS_HYDRA):
+        return _ask_hydra(words, arguments.overrides)
+    try:
+        if arguments.config_path or arguments.experimental_rerun:
+            raise GridError(
+                "--config-path and --experimental-rerun have no place here; your own "
+                "experiments are found with --config-dir"
+            )
+        request = read_request(
+            arguments.overrides,
+            config_name=arguments.config_name or "config",
+            config_dir=arguments.config_dir,
+        )
+        from sweep.run import run  # noqa: PLC0415 (pandas and pyarrow: after the checks)
+
+        return run(*request, command=["python", "-m", "sweep", *words])
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+
+
+def register() -> None:
+    """Tell Hydra of every parameter, engine and workload, as declared."""
+    store = ConfigStore.instance()
+    top: dict[str, Any] = {"scheduler": "asebf"}
+    for parameter in (SEED, REPLICATES, *SETTINGS, *registry.parameters().values()):
+        if not parameter.key.startswith(tuple(f"{g}." for g in GROUPS)):
+            _set(top, parameter.key, parameter.default)
+    store.store(name="parameters", node=OmegaConf.create(top))
+    members = {"engine": registry.engines(), "workload": workloads()}
+    for group, records in members.items():
+        for name, record in records.items():
+            node: dict[str, Any] = {}
+            for parameter in record.parameters:
+                if parameter.key.startswith(f"{group}."):
+                    _set(node, parameter.key.removeprefix(f"{group}."), parameter.default)
+            store.store(group=group, name=name, node=OmegaConf.create(node))
+    OmegaConf.register_new_resolver("coflow_sweep_help", help_text, replace=True)
+
+
+def _set(tree: dict[str, Any], key: str, value: Any) -> None:
+    *parents, leaf = key.split(".")
+    for parent in parents:
+        tree = tree.setdefault(parent, {})
+    tree[leaf] = value
+
+
+def _ask_hydra(words: list[str], overrides: Sequence[str]) -> int:
+    """Let Hydra answer --help, --cfg, --info and the like; a grid is shown by its first point."""
+    shown = {o: _first(o) for o in overrides}
+    sys.argv = [sys.argv[0], *(shown.get(w, w) for w in words)]
+
+    @hydra.main(version_base="1.3", config_path="pkg://conf", config_name="config")
+    def answer(_: DictConfig) -> None:
+        """Never reached: Hydra answers and leaves."""
+
+    answer()
+    return 0
+
+
+def _first(text: str) -> str:
+    try:
+        override = OverridesParser.create().parse_override(text)
+        if override.is_sweep_override():
+            return f"{text.split('=', 1)[0]}={next(override.sweep_string_iterator())}"
+    except (HydraException, StopIteration):
+        pass
+    return text
+
+
+def read_request(
+    overrides: Sequence[str], config_name: str = "config", config_dir: str | None = None
+) -> tuple[Grid, dict[str, Any]]:
+    """Return the grid and the checked settings that a command line asks for.
+
+    Raises
+    ------
+    InputError
+        Anything that cannot be read, is not known or has no place.
+    """
+    experiments, given = _split(_parsed(overrides))
+    search = []
+    if config_dir is not None:
+        if not os.path.isdir(config_dir):  # noqa: PTH112
+            raise GridError(f"--config-dir {config_dir}: no such directory")
+        search = [f"hydra.searchpath=['file://{os.path.abspath(config_dir)}']"]  # noqa: PTH100
+    chosen = [f"{g}={_name(given[g][0])}" for g in GROUPS if g in given]
+    with _hydra():
+        first = _compose(config_name, [*experiments, *search, *chosen])
+        file_grid = _file_grid(first)
+        axes = {k: v for k, v in file_grid.items() if k not in given} | given
+        for name in ("scheduler", *GROUPS):
+            default = first.hydra.runtime.choices.get(name, OmegaConf.select(first, name))
+            axes.setdefault(name, [default])
+        bases = {
+            (engine, workload): _base(
+                _compose(
+                    config_name,
+                    [
+                        *experiments,
+                        *search,
+                        f"engine={_name(engine)}",
+                        f"workload={_name(workload)}",
+                    ],
+                )
+            )
+            for engine, workload in product(_known("engine", axes), _known("workload", axes))
+        }
+    base = next(iter(bases.values()))
+    settings = {key: p.check(_one(key, given, base.get(key))) for key, p in _SINGLE.items()}
+    asked = set(given) - {p.key for p in SETTINGS} | set(file_grid)
+    grid = Grid(
+        axes={key: values for key, values in axes.items() if key not in _SINGLE},
+        bases=bases,
+        given=frozenset(asked),
+        seed=base.get("seed"),
+        replicates=settings.pop("replicates"),
+    )
+    return grid, settings
+
+
+def _parsed(overrides: Sequence[str]) -> list[Override]:
+    parser = OverridesParser.create()
+    parsed = []
+    for text in overrides:
+        try:
+            parsed.append(parser.parse_override(text))
+        except HydraException as error:
+            reason = str(error).splitlines()[0]
+            raise GridError(
+                f"cannot read {text!r}: {reason}; write key=value or key=a,b and quote text "
+                f"with special characters, as in 'key=\"…\"'"
+            ) from error
+    return parsed
+
+
+def _split(overrides: Sequence[Override]) -> tuple[list[str], dict[str, list[Any]]]:
+    """Return the experiments as Hydra wants them, and the values of every other key."""
+    experiments: list[str] = []
+    given: dict[str, list[Any]] = {}
+    for override in overrides:
+        key = override.key_or_group
+        text = override.input_line or key
+        if key.split(".")[0] == "hydra":
+            raise GridError(f"{text}: Hydra's own settings have no effect here; see output.dir")
+        if override.type == OverrideType.DEL or override.package is not None:
+            raise GridError(f"{text}: only key=value is understood here")
+        if key == "experiment":
+            experiments.append(f"+experiment={_name(_one(key, {key: _values(override)}, None))}")
+            continue
+        _check_key(key)
+        if key in given:
+            raise GridError(f"{key} is given twice; write all its values once: {key}=a,b")
+        given[key] = _values(override)
+    return experiments, given
+
+
+def _check_key(key: str) -> None:
+    known = {*declarations(), *_SINGLE, "scheduler", *GROUPS}
+    if key not in known:
+        if key.split(".")[0] == "grid":
+            raise GridError(f"{key}: set the key itself, as in scheduler=asebf,aalo")
+        last = {k.rsplit(".", 1)[-1]: k for k in sorted(known)}
+        hint = nearest(key, known) or (f" (did you mean {last[key]!r}?)" if key in last else "")
+        raise GridError(f"{key}: no such key{hint}; --help lists all keys")
+
+
+def _values(override: Override) -> list[Any]:
+    key = override.key_or_group
+    value = override.value()
+    if isinstance(value, IntervalSweep):
+        raise GridError(f"{override.input_line}: interval() names no values; write range() or a,b")
+    if isinstance(value, Glob):
+        names = {"scheduler": schedulers(), "engine": registry.engines(), "workload": workloads()}
+        values: list[Any] = value.filter(sorted(names.get(key, {})))
+    elif override.is_sweep_override():
+        values = list(override.sweep_iterator(transformer=Transformer.identity))
+    else:
+        values = [value]
+    plain = [v.text if isinstance(v, QuotedString) else v for v in values]
+    if not plain or plain == [[]] or plain == [""]:
+        raise GridError(
+            f"{override.input_line}: an empty list makes no grid; give at least one value"
+        )
+    for v in plain:
+        if isinstance(v, list | dict):
+            raise GridError(
+                f"{override.input_line}: a list is not a value of {key}; for several values "
+                f"write {key}=a,b"
+            )
+    return plain
+
+
+def _name(value: Any) -> str:
+    """Quote a name for Hydra's grammar unless it is a plain word."""
+    text = str(value)
+    if not text.replace("_", "").replace("-", "").replace("/", "").isalnum():
+        raise GridError(f"{text!r} is not a name")
+    return text
+
+
+def _known(group: str, axes: Mapping[str, Sequence[Any]]) -> Iterator[str]:
+    members: Mapping[str, Any] = registry.engines() if group == "engine" else workloads()
+    for name in axes[group]:
+        if name not in members:
+            raise GridError(
+                f"{group}={name}: unknown{nearest(str(name), members)}; allowed is one of "
+                + ", ".join(sorted(members))
+            )
+        yield name
+
+
+def _one(key: str, given: Mapping[str, Sequence[Any]], default: Any) -> Any:
+    values = given.get(key, [default])
+    if len(values) != 1:
+        raise ParameterError(f"{key}={','.join(map(str, values))}: takes one value a run")
+    return values[0]
+
+
+class _hydra:  # noqa: N801
+    """Hydra, initialised for the time of the composition."""
+
+    def __enter__(self) -> None:
+        GlobalHydra.instance().clear()
+        initialize_config_module("conf", job_name="sweep", version_base="1.3").__enter__()
+
+    def __exit__(self, *_: object) -> None:
+        GlobalHydra.instance().clear()
+
+
+def _compose(config_name: str, overrides: list[str]) -> DictConfig:
+    try:
+        config = compose(config_name, overrides=overrides, return_hydra_config=True)
+        OmegaConf.resolve(config.get("grid", OmegaConf.create()))
+    except (HydraException, OmegaConfBaseException) as error:
+        lines = [line.strip() for line in str(error).splitlines() if line.strip()]
+        raise GridError("configuration: " + " ".join(lines)) from error
+    return config
+
+
+def _file_grid(config: DictConfig) -> dict[str, list[Any]]:
+    """Return the axes of the configuration files: ``grid:`` maps a key to its values."""
+    grid: dict[str, list[Any]] = {}
+
+    def walk(node: Any, prefix: str) -> None:
+        for key, value in node.items():
+            name = f"{prefix}{key}"
+            if isinstance(value, dict):
+                walk(value, f"{name}.")
+            elif name in grid:
+                raise GridError(f"grid: {name} is given twice")
+            else:
+                _check_key(name)
+                grid[name] = value if isinstance(value, list) else [value]
+                if name in _SINGLE:
+                    raise GridError(f"grid: {name} takes one value a run; set it outside the grid")
+                if any(isinstance(v, list | dict) for v in grid[name]):
+                    raise GridError(f"grid: {name}: a list is not a value; {value}")
+
+    walk(OmegaConf.to_container(config.get("grid") or OmegaConf.create(), resolve=True), "")
+    return grid
+
+
+def _base(config: DictConfig) -> dict[str, Any]:
+    """Return every value of a composed configuration by key; unknown keys are errors."""
+    found: dict[str, Any] = {}
+
+    def walk(node: Any, prefix: str) -> None:
+        for key, value in node.items():
+            name = f"{prefix}{key}"
+            if isinstance(value, dict):
+                walk(value, f"{name}.")
+            else:
+                _check_key(name)
+                found[name] = value
+
+    tree = OmegaConf.to_container(
+        OmegaConf.masked_copy(config, [k for k in config if k not in ("hydra", "grid")]),
+        resolve=True,
+    )
+    walk(tree, "")
+    return found
+
+
+def _declared(key: str) -> Parameter:
+    return declarations()[key][0]

@@ -1,0 +1,310 @@
+"""From a grid to unique points: checks, relevance, stable ids.
+
+Every value is checked against the declaration of whoever reads it before anything runs. What a
+point does not read is not part of it, so grid rows that differ only there are one point.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import product
+from typing import Any
+
+import numpy as np
+
+from core import registry
+from core.errors import GridError, ParameterError, nearest
+from core.parameters import Parameter, Value
+from core.schedulers import schedulers
+from core.trace import Trace
+from core.workloads import workloads
+from sweep.settings import REPLICATES, SEED
+
+NAMES = ("scheduler", "engine", "workload")
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What was asked for.
+
+    Attributes
+    ----------
+    axes : mapping of str to sequence
+        Values to combine, by key; the first key varies slowest. Names of schedulers, engines and
+        workloads are axes too, of one value where only one was given.
+    bases : mapping of (engine, workload) to mapping
+        Values of all parameters that are not axes, by key, as composed for these groups.
+    given : frozenset of str
+        Keys that somebody asked for: each has to be read by at least one point.
+    seed, replicates : Value
+        Used where they are not axes.
+    """
+
+    axes: Mapping[str, Sequence[Any]]
+    bases: Mapping[tuple[str, str], Mapping[str, Any]]
+    given: frozenset[str] = frozenset()
+    seed: Any = 0
+    replicates: Any = 1
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One run: names, and every parameter that is read, by key."""
+
+    point_id: str
+    scheduler: str
+    engine: str
+    workload: str
+    replicate: int | None
+    seed: int | None
+    values: Mapping[str, Value]
+    trace_id: str
+
+    def columns(self) -> dict[str, Value]:
+        """Return the point as columns of the dataset."""
+        named = {"point_id": self.point_id, **{n: getattr(self, n) for n in NAMES}}
+        more = {"replicate": self.replicate, "seed": self.seed}
+        return named | more | {k.replace(".", "_"): v for k, v in self.values.items()}
+
+
+@dataclass
+class Plan:
+    """Grid rows and the unique points that they lead to."""
+
+    axes: dict[str, list[Any]]
+    rows: list[dict[str, Value]] = field(default_factory=list)
+    points: dict[str, Point] = field(default_factory=dict)
+    repeated: dict[str, int] = field(default_factory=dict)
+
+    def unread(self) -> dict[str, list[str]]:
+        """Return, by axis, the schedulers, engines and workloads whose points do not read it."""
+        found: dict[str, list[str]] = {}
+        for key in self.axes:
+            if key not in NAMES:
+                pairs = {(p.scheduler, key in _keys(p)) for p in self.points.values()}
+                blind = sorted({name for name, reads in pairs if not reads})
+                if blind:
+                    found[key] = blind
+        return found
+
+
+def _keys(point: Point) -> set[str]:
+    keys = set(point.values)
+    if point.replicate is not None:
+        keys.add("replicate")
+    if point.seed is not None:
+        keys.add("seed")
+    return keys
+
+
+def make_plan(grid: Grid) -> Plan:
+    """Check a grid and expand it.
+
+    Raises
+    ------
+    GridError, ParameterError, TraceError
+        An unknown name, a value that is not allowed, a key that no point reads, a trace file
+        that cannot be used.
+    """
+    axes, repeated = _checked_axes(grid)
+    plan = Plan(axes, repeated=repeated)
+    expansion = _Expansion(grid, axes)
+    names = list(axes)
+    for combination in product(*axes.values()):
+        asked = dict(zip(names, combination, strict=True))
+        for point in expansion.points(asked):
+            plan.points.setdefault(point.point_id, point)
+            row = {k.replace(".", "_"): v for k, v in asked.items()}
+            row = point.columns() | row
+            row["replicate"] = point.replicate
+            plan.rows.append({"grid_row": len(plan.rows)} | row)
+    _check_all_read(grid, expansion.read)
+    return plan
+
+
+def _checked_axes(grid: Grid) -> tuple[dict[str, list[Any]], dict[str, int]]:
+    """Return the axes in their declared types without repeated values, and how many those were."""
+    known = {"scheduler": schedulers(), "engine": registry.engines(), "workload": workloads()}
+    axes: dict[str, list[Any]] = {}
+    repeated: dict[str, int] = {}
+    for key, values in grid.axes.items():
+        if not values:
+            raise GridError(f"{key}: an empty list makes no grid; give at least one value")
+        checked = []
+        for value in values:
+            if key in known:
+                if value not in known[key]:
+                    hint = nearest(str(value), known[key])
+                    raise GridError(
+                        f"{key}={value}: unknown{hint}; allowed is one of "
+                        + ", ".join(sorted(known[key]))
+                    )
+                checked.append(value)
+            else:
+                checked.append(_check_somewhere(key, value))
+        axes[key] = list(dict.fromkeys(checked))
+        if len(axes[key]) < len(checked):
+            repeated[key] = len(checked) - len(axes[key])
+    return axes, repeated
+
+
+def _check_somewhere(key: str, value: Any) -> Value:
+    """Check a value by any declaration of its key that allows it.
+
+    Workloads may declare one key with different ranges: the point's own comes later.
+    """
+    problem: ParameterError | None = None
+    for parameter in declarations()[key]:
+        try:
+            return parameter.check(value)
+        except ParameterError as error:
+            problem = error
+    assert problem is not None
+    raise problem
+
+
+def declarations() -> dict[str, list[Parameter]]:
+    """Return every declaration of every key that can be an axis."""
+    found: dict[str, list[Parameter]] = {"seed": [SEED]}
+    rules = [rule for s in schedulers().values() for rule in s.rules.values()]
+    for owner in (*rules, *registry.engines().values(), *workloads().values()):
+        for parameter in owner.parameters:
+            if parameter not in found.setdefault(parameter.key, []):
+                found[parameter.key].append(parameter)
+    return found
+
+
+class _Expansion:
+    """Turns what a grid row asks for into points; remembers what was read."""
+
+    def __init__(self, grid: Grid, axes: Mapping[str, Sequence[Any]]) -> None:
+        self.grid = grid
+        self.read: set[str] = {"scheduler", "engine", "workload"}
+        self._reads: dict[tuple[str, str, str], tuple[Parameter, ...]] = {}
+        self._checked: dict[tuple[Parameter, type, Any], Value] = {}
+        self._content: dict[tuple[str, tuple[tuple[str, Value], ...]], str] = {}
+        self._replicates = int(REPLICATES.check(grid.replicates) or 1)
+        self._seed = SEED.check(grid.seed)
+
+    def points(self, asked: Mapping[str, Any]) -> Iterator[Point]:
+        """Yield the row's points: one per replicate where the workload is random."""
+        names = (asked["scheduler"], asked["engine"], asked["workload"])
+        scheduler, engine, workload = names
+        if names not in self._reads:
+            self._reads[names] = registry.reads(*names)
+        base = self.grid.bases[engine, workload]
+        values: dict[str, Value] = {}
+        for parameter in self._reads[names]:
+            key = parameter.key
+            value = asked[key] if key in asked else base.get(key, parameter.default)
+            values[key] = self._check(parameter, value)
+            self.read.add(key)
+        seed: Value = None
+        seeded = workloads()[workload].seeded
+        if seeded and values["workload.seed"] is None:
+            seed = values["workload.seed"] = asked.get("seed", self._seed)
+            self.read.add("seed")
+        if seeded:
+            self.read.add("replicates")
+        content = self._content_of(workload, values)
+        for replicate in range(self._replicates) if seeded else (None,):
+            yield _point(names, replicate, seed, values, content)
+
+    def _check(self, parameter: Parameter, value: Any) -> Value:
+        key = (parameter, type(value), value)
+        try:
+            return self._checked[key]
+        except KeyError:
+            self._checked[key] = parameter.check(value)
+        except TypeError:  # a list or a mapping: not hashable, and never allowed
+            return parameter.check(value)
+        return self._checked[key]
+
+    def _content_of(self, workload: str, values: Mapping[str, Value]) -> str:
+        own = tuple((k, v) for k, v in values.items() if k.startswith("workload."))
+        if (workload, own) not in self._content:
+            self._content[workload, own] = workloads()[workload].content(dict(own))
+        return self._content[workload, own]
+
+
+def _point(
+    names: tuple[str, str, str],
+    replicate: int | None,
+    seed: Value,
+    values: Mapping[str, Value],
+    content: str,
+) -> Point:
+    scheduler, engine, workload = names
+    own = {k: v for k, v in values.items() if k.startswith("workload.")}
+    rest = {k: v for k, v in values.items() if not k.startswith("workload.")}
+    by_content = workloads()[workload].identified_by_content
+    source = [workload, content, {} if by_content else own, replicate]
+    run = [scheduler, engine, registry.engines()[engine].version, rest]
+    return Point(
+        point_id=_digest([source, run]),
+        scheduler=scheduler,
+        engine=engine,
+        workload=workload,
+        replicate=replicate,
+        seed=None if seed is None else int(seed),
+        values=values,
+        trace_id=_digest([source, own]),
+    )
+
+
+def _digest(content: Any) -> str:
+    text = json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _check_all_read(grid: Grid, read: set[str]) -> None:
+    for key in sorted(grid.given - read):
+        readers = _readers(key)
+        who = f"; it is read by {readers}" if readers else ""
+        raise GridError(f"{key}: no point of this grid reads it{who}")
+
+
+def _readers(key: str) -> str:
+    found = [
+        f"scheduler={name} (engine={engine})"
+        for name, scheduler in schedulers().items()
+        for engine, rule in scheduler.rules.items()
+        if any(p.key == key for p in rule.parameters)
+    ]
+    for group, members in (("engine", registry.engines()), ("workload", workloads())):
+        found += [f"{group}={n}" for n, m in members.items() if _declares(m.parameters, key)]
+    if key in ("seed", "replicates"):
+        found = [f"workload={n}" for n, w in workloads().items() if w.seeded]
+    return ", ".join(found)
+
+
+def _declares(parameters: Sequence[Parameter], key: str) -> bool:
+    return any(p.key == key for p in parameters)
+
+
+def build_trace(point: Point) -> Trace:
+    """Build or read the workload of a point; the same point gives the same trace anywhere."""
+    workload = workloads()[point.workload]
+    own = {k: v for k, v in point.values.items() if k.startswith("workload.")}
+    return workload.build(own, generator(point, "workload"))
+
+
+def generator(point: Point, purpose: str) -> np.random.Generator:
+    """Return the random generator of a point for one purpose.
+
+    It derives from the seed, the replicate and the purpose alone, so that all schedulers of a
+    replicate see the same workload.
+    """
+    seed = int(point.values.get("workload.seed") or 0)
+    tag = int.from_bytes(hashlib.sha256(purpose.encode()).digest()[:4], "big")
+    sequence = np.random.SeedSequence(seed, spawn_key=(point.replicate or 0, tag))
+    return np.random.Generator(np.random.PCG64(sequence))
+
+
+def grid_size(axes: Mapping[str, Sequence[Any]]) -> int:
+    """Return the number of combinations."""
+    return math.prod(len(values) for values in axes.values())

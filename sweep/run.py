@@ -1,0 +1,261 @@
+"""One sweep, from a checked grid to a dataset and its table."""
+
+from __future__ import annotations
+
+import datetime
+import os
+import platform
+import shlex
+import signal
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+from rich.console import Console
+
+from core.errors import StoreError
+from core.parameters import Value
+from sweep import execute
+from sweep.plan import Grid, Plan, Point, grid_size, make_plan
+from sweep.progress import Progress
+from sweep.store import Dataset, load
+from sweep.table import print_failures, print_table
+
+Settings = Mapping[str, Value]
+
+
+def run(grid: Grid, settings: Settings, command: Sequence[str]) -> int:
+    """Plan, run, store and report; return the exit code.
+
+    Raises
+    ------
+    InputError
+        Before anything runs or is written.
+    """
+    console = Console(highlight=False, soft_wrap=False)
+    began = time.monotonic()
+    plan = make_plan(grid)
+    describe(plan, console)
+    if settings["sweep.dry_run"]:
+        return 0
+    directory = str(settings["output.dir"] or _fresh_directory())
+    coflows = bool(settings["output.coflows"])
+    with ExitStack() as stack:
+        data = stack.enter_context(Dataset.open(directory, coflows=coflows))
+        todo = [p for p in plan.points.values() if p.point_id not in data.finished()]
+        manifest = _manifest(plan, settings, command)
+        data.write_manifest(manifest)
+        data.write_points(plan.rows)
+        _point_latest_at(directory)
+        if len(todo) < len(plan.points):
+            console.print(
+                f"{len(plan.points) - len(todo)} points are finished in {directory}: "
+                f"{len(todo)} to run",
+                markup=False,
+            )
+        interrupted = False
+        counts = {"ok": 0, "failed": 0}
+        try:
+            with _sigterm_as_interrupt():
+                executor = stack.enter_context(_executor(settings, todo))
+                with Progress(len(todo), console) as progress:
+                    _collect(executor(todo, coflows), data, progress, counts, settings)
+        except KeyboardInterrupt:
+            interrupted = True
+        data.flush()
+        ended = {"ended": _now(), "wall_s": round(time.monotonic() - began, 3), **counts}
+        state = "interrupted" if interrupted else "complete"
+        data.write_manifest(manifest | ended | {"state": state})
+    failed = _report(plan, directory, console)
+    if interrupted:
+        console.print(
+            f"interrupted: what was finished is in {directory}; to go on, the same command with "
+            f"output.dir={shlex.quote(directory)}",
+            markup=False,
+        )
+        return 130
+    return 1 if failed else 0
+
+
+def describe(plan: Plan, console: Console) -> None:
+    """Print axes, grid rows and unique points, and why rows collapsed."""
+    axes = [f"{k}: {', '.join(map(str, v))}" for k, v in plan.axes.items() if len(v) > 1]
+    rows, points = len(plan.rows), len(plan.points)
+    for axis in axes:
+        console.print(f"  {axis}", markup=False, soft_wrap=True)
+    for key, count in plan.repeated.items():
+        console.print(f"  {key}: {count} repeated values left out", markup=False)
+    grid = (
+        f"{grid_size(plan.axes)} grid rows"
+        if rows == grid_size(plan.axes)
+        else (f"{grid_size(plan.axes)} combinations, {rows} grid rows with replicates")
+    )
+    console.print(f"{grid}, {points} points to run", markup=False)
+    if points < rows:
+        for key, names in plan.unread().items():
+            console.print(f"  {key} is not read by {', '.join(names)}", markup=False)
+
+
+def _collect(
+    results: Iterator[execute.Result | None],
+    data: Dataset,
+    progress: Progress,
+    counts: dict[str, int],
+    settings: Settings,
+) -> None:
+    for result in results:
+        if result is not None:
+            data.add(result.row, result.coflows)
+            progress.add(result.row)
+            ok = result.row["status"] == "ok"
+            counts["ok" if ok else "failed"] += 1
+            if not ok and settings["sweep.fail_fast"]:
+                break
+        data.poll()
+        progress.poll()
+
+
+@contextmanager
+def _executor(settings: Settings, todo: Sequence[Point]) -> Iterator[execute.Executor]:
+    def meanwhile() -> None:
+        execute.warm(todo)
+
+    if settings["executor"] == "local" or not todo:
+        yield execute.run_locally
+        return
+    address, cpus, chunk = (
+        settings[f"{k}"] for k in ("ray.address", "ray.num_cpus", "sweep.chunk")
+    )
+    with execute.RayExecutor(
+        address=None if address is None else str(address),
+        num_cpus=None if cpus is None else int(cpus),
+        chunk=None if chunk is None else int(chunk),
+        meanwhile=meanwhile,
+    ) as executor:
+        yield executor
+
+
+@contextmanager
+def _sigterm_as_interrupt() -> Iterator[None]:
+    """Stop on SIGTERM as on Ctrl-C: keep what is finished."""
+
+    def interrupt(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
+
+
+def _report(plan: Plan, directory: str, console: Console) -> int:
+    """Print the table, the failures and where the dataset lies; return how many points failed."""
+    try:
+        table = load(directory)
+    except StoreError:
+        rows: list[dict[str, Any]] = []
+    else:
+        wanted = table[table["point_id"].isin(plan.points)].drop_duplicates("point_id")
+        objects = wanted.astype(object)
+        records = objects.where(objects.notna(), None).to_dict("records")
+        rows = [{str(k): v for k, v in record.items()} for record in records]
+    done = [row for row in rows if row["status"] == "ok"]
+    failed = [row for row in rows if row["status"] not in ("ok", None)]
+    if done:
+        print_table(done, console)
+    if failed:
+        print_failures(failed, console)
+        console.print(
+            f"to run only the failed points again: the same command with "
+            f"output.dir={shlex.quote(directory)}",
+            markup=False,
+        )
+    console.print(f"dataset: {directory}", markup=False, soft_wrap=True)
+    return len(failed)
+
+
+def _fresh_directory() -> str:
+    stem = f"outputs/{datetime.datetime.now():%Y-%m-%d_%H-%M-%S}"
+    path, n = stem, 1
+    while Path(path).exists():
+        n += 1
+        path = f"{stem}-{n}"
+    return path
+
+
+def _point_latest_at(directory: str) -> None:
+    """Let ``outputs/latest`` point to a dataset that lies in ``outputs``."""
+    path = Path(directory)
+    if "://" in directory or path.resolve().parent != Path("outputs").resolve():
+        return
+    aside = Path(f"outputs/.latest-{os.getpid()}")
+    try:
+        aside.symlink_to(path.resolve().name)
+        aside.replace("outputs/latest")
+    except OSError:
+        aside.unlink(missing_ok=True)
+
+
+def _manifest(plan: Plan, settings: Settings, command: Sequence[str]) -> dict[str, Any]:
+    packages = ("coflow-sweep", "ray", "numba", "numpy", "pyarrow", "hydra-core")
+    return {
+        "command": shlex.join(command),
+        "settings": dict(settings),
+        "axes": plan.axes,
+        "grid_rows": len(plan.rows),
+        "points": len(plan.points),
+        "versions": {"python": platform.python_version(), **_versions(packages)},
+        "git_commit": _git_commit(),
+        "machine": {
+            "host": platform.node(),
+            "platform": platform.platform(),
+            "cpus": os.cpu_count(),
+        },
+        "started": _now(),
+        "state": "running",
+    }
+
+
+def _versions(packages: Sequence[str]) -> dict[str, str | None]:
+    found: dict[str, str | None] = {}
+    for package in packages:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            found[package] = None
+    return found
+
+
+def _git_commit() -> str | None:
+    """Return the commit of the code that runs, None where it is not a checkout."""
+    root = Path(__file__).resolve().parent.parent
+    if not (root / ".git").exists():
+        return None
+    try:
+        said = subprocess.run(
+            ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40"],
+            capture_output=True,
+            text=True,
+            timeout=10,
+            check=True,
+        )
+    except (OSError, subprocess.SubprocessError):
+        return None
+    return said.stdout.strip()
+
+
+def _now() -> str:
+    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
+
+
+__all__ = ["describe", "run"]

@@ -1,0 +1,26 @@
+"""Settings of a run: how to run it and where it goes. They never change a point's result."""
+
+from __future__ import annotations
+
+from core.parameters import Parameter
+
+SEED = Parameter("seed", int, 0, "seed that every random choice derives from", minimum=0)
+REPLICATES = Parameter(
+    "replicates", int, 1, "how often to draw a random workload anew", minimum=1, maximum=1e6
+)
+
+SETTINGS = (
+    Parameter(
+        "executor", str, "ray", "where points run: Ray, or this process", choices=("ray", "local")
+    ),
+    Parameter("output.dir", str, None, "dataset directory or URI; empty: outputs/<date>_<time>"),
+    Parameter("output.coflows", bool, False, "also store one row per point and coflow"),
+    Parameter("ray.address", str, None, "Ray cluster to connect to; empty: a local one"),
+    Parameter("ray.num_cpus", int, None, "workers of the local Ray; empty: one a core", minimum=1),
+    Parameter(
+        "sweep.chunk", int, None, "points per task; empty: about a second's worth", minimum=1
+    ),
+    Parameter("sweep.dry_run", bool, False, "print the plan and run nothing"),
+    Parameter("sweep.fail_fast", bool, False, "stop handing out points after the first failure"),
+)
+"""One value a run; `SEED` may be an axis and `REPLICATES` makes one."""
