@@ -81,7 +81,9 @@ class Parameter:
         ParameterError
             Wrong type, outside the range, or not one of the choices.
         """
-        if value is None and self.default is None and not self.required:
+        if value is None and self.default is None:
+            if self.required:
+                raise ParameterError(f"{self.key} is missing: give {self.help}")
             return None
         typed = self._typed(value)
         if typed is None or not self._inside(typed):
@@ -106,7 +108,7 @@ class Parameter:
             return value in self.choices
         if self.kind in (int, float):
             above = value > self.minimum if self.open_minimum else value >= self.minimum
-            return above and value <= self.maximum and abs(value) < 2**63
+            return bool(above and value <= self.maximum and abs(value) < 2**63)
         return True
 
 

@@ -87,9 +87,9 @@ class Trace:
         return np.diff(self.first_flow)
 
     def per_port(self, host: Ports) -> Floats:
-        """Bytes of each coflow at each port, for ``host=trace.src`` or ``trace.dst``, shape (n, P)."""
+        """Bytes of each coflow at each port, for `host` `src` or `dst`, shape (n, P)."""
         cell = self.coflow_of_flow * self.ports + host
-        total = np.bincount(cell, weights=self.size_bytes, minlength=len(self) * self.ports)
+        total = _sums(cell, self.size_bytes, len(self) * self.ports)
         return total.reshape(len(self), self.ports)
 
     def distinct_ports(self, host: Ports) -> Ints:
@@ -103,7 +103,7 @@ class Trace:
 
     def total_bytes(self) -> Floats:
         """Size of each coflow [B], shape (n,)."""
-        return np.bincount(self.coflow_of_flow, weights=self.size_bytes, minlength=len(self))
+        return _sums(self.coflow_of_flow, self.size_bytes, len(self))
 
     def bins(self) -> npt.NDArray[np.str_]:
         """Bin of each coflow, one of `BINS`, shape (n,); 5 MB are MB of the source."""
@@ -213,6 +213,10 @@ def make_records(
         reducer=packed(reducers, np.int32),
         reducer_mb=packed(reducer_mb, np.float64),
     )
+
+
+def _sums(cell: Ints, weights: Floats, cells: int) -> Floats:
+    return np.bincount(cell, weights=weights, minlength=cells).astype(np.float64, copy=False)
 
 
 def _offsets(counts: Sequence[int]) -> Ints:

@@ -31,10 +31,10 @@ from omegaconf import DictConfig, OmegaConf
 from omegaconf.errors import OmegaConfBaseException
 
 from core import registry
+from core.engine import Engine
 from core.errors import GridError, InputError, ParameterError, nearest
-from core.parameters import Parameter
 from core.schedulers import schedulers
-from core.workloads import workloads
+from core.workloads import Workload, workloads
 from sweep.help import help_text
 from sweep.plan import Grid, declarations
 from sweep.settings import REPLICATES, SEED, SETTINGS
@@ -62,7 +62,7 @@ def main(argv: Sequence[str] | None = None) -> int:
             config_name=arguments.config_name or "config",
             config_dir=arguments.config_dir,
         )
-        from sweep.run import run  # noqa: PLC0415 (pandas and pyarrow: after the checks)
+        from sweep.run import run
 
         return run(*request, command=["python", "-m", "sweep", *words])
     except InputError as error:
@@ -78,9 +78,8 @@ def register() -> None:
         if not parameter.key.startswith(tuple(f"{g}." for g in GROUPS)):
             _set(top, parameter.key, parameter.default)
     store.store(name="parameters", node=OmegaConf.create(top))
-    members = {"engine": registry.engines(), "workload": workloads()}
-    for group, records in members.items():
-        for name, record in records.items():
+    for group in GROUPS:
+        for name, record in _members(group).items():
             node: dict[str, Any] = {}
             for parameter in record.parameters:
                 if parameter.key.startswith(f"{group}."):
@@ -135,7 +134,7 @@ def read_request(
         if not os.path.isdir(config_dir):  # noqa: PTH112
             raise GridError(f"--config-dir {config_dir}: no such directory")
         search = [f"hydra.searchpath=['file://{os.path.abspath(config_dir)}']"]  # noqa: PTH100
-    chosen = [f"{g}={_name(given[g][0])}" for g in GROUPS if g in given]
+    chosen = [f"{g}={next(_known(g, given))}" for g in GROUPS if g in given]
     with _hydra():
         first = _compose(config_name, [*experiments, *search, *chosen])
         file_grid = _file_grid(first)
@@ -150,8 +149,8 @@ def read_request(
                     [
                         *experiments,
                         *search,
-                        f"engine={_name(engine)}",
-                        f"workload={_name(workload)}",
+                        f"engine={engine}",
+                        f"workload={workload}",
                     ],
                 )
             )
@@ -222,8 +221,8 @@ def _values(override: Override) -> list[Any]:
     if isinstance(value, IntervalSweep):
         raise GridError(f"{override.input_line}: interval() names no values; write range() or a,b")
     if isinstance(value, Glob):
-        names = {"scheduler": schedulers(), "engine": registry.engines(), "workload": workloads()}
-        values: list[Any] = value.filter(sorted(names.get(key, {})))
+        names = {"scheduler": list(schedulers()), **{g: list(_members(g)) for g in GROUPS}}
+        values: list[Any] = value.filter(sorted(names.get(key, [])))
     elif override.is_sweep_override():
         values = list(override.sweep_iterator(transformer=Transformer.identity))
     else:
@@ -250,8 +249,12 @@ def _name(value: Any) -> str:
     return text
 
 
+def _members(group: str) -> Mapping[str, Engine | Workload]:
+    return registry.engines() if group == "engine" else workloads()
+
+
 def _known(group: str, axes: Mapping[str, Sequence[Any]]) -> Iterator[str]:
-    members: Mapping[str, Any] = registry.engines() if group == "engine" else workloads()
+    members = _members(group)
     for name in axes[group]:
         if name not in members:
             raise GridError(
@@ -326,12 +329,8 @@ def _base(config: DictConfig) -> dict[str, Any]:
                 found[name] = value
 
     tree = OmegaConf.to_container(
-        OmegaConf.masked_copy(config, [k for k in config if k not in ("hydra", "grid")]),
+        OmegaConf.masked_copy(config, [str(k) for k in config if k not in ("hydra", "grid")]),
         resolve=True,
     )
     walk(tree, "")
     return found
-
-
-def _declared(key: str) -> Parameter:
-    return declarations()[key][0]

@@ -160,7 +160,7 @@ class RayExecutor:
         beside.start()
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        import ray  # noqa: PLC0415 (seconds: not for a local run)
+        import ray
 
         self._ray = ray
         local = {} if address else {"num_cpus": num_cpus, "include_dashboard": False}

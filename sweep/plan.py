@@ -76,7 +76,7 @@ class Plan:
     """Grid rows and the unique points that they lead to."""
 
     axes: dict[str, list[Any]]
-    rows: list[dict[str, Value]] = field(default_factory=list)
+    rows: list[dict[str, Any]] = field(default_factory=list)
     points: dict[str, Point] = field(default_factory=dict)
     repeated: dict[str, int] = field(default_factory=dict)
 
@@ -128,7 +128,11 @@ def make_plan(grid: Grid) -> Plan:
 
 def _checked_axes(grid: Grid) -> tuple[dict[str, list[Any]], dict[str, int]]:
     """Return the axes in their declared types without repeated values, and how many those were."""
-    known = {"scheduler": schedulers(), "engine": registry.engines(), "workload": workloads()}
+    known: dict[str, Mapping[str, Any]] = {
+        "scheduler": schedulers(),
+        "engine": registry.engines(),
+        "workload": workloads(),
+    }
     axes: dict[str, list[Any]] = {}
     repeated: dict[str, int] = {}
     for key, values in grid.axes.items():
@@ -193,7 +197,7 @@ class _Expansion:
     def points(self, asked: Mapping[str, Any]) -> Iterator[Point]:
         """Yield the row's points: one per replicate where the workload is random."""
         names = (asked["scheduler"], asked["engine"], asked["workload"])
-        scheduler, engine, workload = names
+        _, engine, workload = names
         if names not in self._reads:
             self._reads[names] = registry.reads(*names)
         base = self.grid.bases[engine, workload]

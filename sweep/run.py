@@ -8,10 +8,9 @@ import platform
 import shlex
 import signal
 import subprocess
-import sys
 import threading
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from importlib import metadata
 from pathlib import Path
@@ -19,6 +18,7 @@ from typing import Any
 
 from rich.console import Console
 
+from core import registry
 from core.errors import StoreError
 from core.parameters import Value
 from sweep import execute
@@ -47,6 +47,11 @@ def run(grid: Grid, settings: Settings, command: Sequence[str]) -> int:
     directory = str(settings["output.dir"] or _fresh_directory())
     coflows = bool(settings["output.coflows"])
     with ExitStack() as stack:
+        if settings["ray.address"] is not None and settings["executor"] == "ray":
+            # A cluster that does not answer is bad input: found before anything is written.
+            executor = stack.enter_context(_executor(settings, list(plan.points.values())))
+        else:
+            executor = None
         data = stack.enter_context(Dataset.open(directory, coflows=coflows))
         todo = [p for p in plan.points.values() if p.point_id not in data.finished()]
         manifest = _manifest(plan, settings, command)
@@ -63,7 +68,8 @@ def run(grid: Grid, settings: Settings, command: Sequence[str]) -> int:
         counts = {"ok": 0, "failed": 0}
         try:
             with _sigterm_as_interrupt():
-                executor = stack.enter_context(_executor(settings, todo))
+                if executor is None:
+                    executor = stack.enter_context(_executor(settings, todo))
                 with Progress(len(todo), console) as progress:
                     _collect(executor(todo, coflows), data, progress, counts, settings)
         except KeyboardInterrupt:
@@ -168,7 +174,7 @@ def _report(plan: Plan, directory: str, console: Console) -> int:
         wanted = table[table["point_id"].isin(plan.points)].drop_duplicates("point_id")
         objects = wanted.astype(object)
         records = objects.where(objects.notna(), None).to_dict("records")
-        rows = [{str(k): v for k, v in record.items()} for record in records]
+        rows = [_as_read(record, plan.points[record["point_id"]]) for record in records]
     done = [row for row in rows if row["status"] == "ok"]
     failed = [row for row in rows if row["status"] not in ("ok", None)]
     if done:
@@ -182,6 +188,13 @@ def _report(plan: Plan, directory: str, console: Console) -> int:
         )
     console.print(f"dataset: {directory}", markup=False, soft_wrap=True)
     return len(failed)
+
+
+def _as_read(record: Mapping[Any, Any], point: Point) -> dict[str, Any]:
+    """Return a row of the grid with the parameters that its point has read, the others None."""
+    asked = {str(k): v for k, v in record.items()}
+    unread = dict.fromkeys(p.column for p in registry.parameters().values())
+    return asked | unread | point.columns()
 
 
 def _fresh_directory() -> str:
