@@ -10,6 +10,7 @@ import logging
 import math
 import os
 import platform
+import socket
 import threading
 import time
 import traceback
@@ -126,6 +127,24 @@ class _Queue:
             self.cost_s[name] = 0.7 * known + 0.3 * wall
 
 
+def _no_cluster(address: str, error: BaseException) -> InputError:
+    reason = (str(error).splitlines() or [type(error).__name__])[0]
+    return InputError(
+        f"ray.address={address}: no Ray cluster answers there ({reason}); start one with "
+        f"'ray start --head', or leave ray.address out to run on this machine"
+    )
+
+
+def _knock(address: str) -> None:
+    """Fail at once where nothing listens: Ray itself tries for minutes."""
+    host, _, port = address.removeprefix("ray://").rpartition(":")
+    if host and port.isdigit():
+        try:
+            socket.create_connection((host, int(port)), timeout=5).close()
+        except OSError as error:
+            raise _no_cluster(address, error) from error
+
+
 class RayExecutor:
     """Runs points on Ray workers; use in a ``with`` block.
 
@@ -163,6 +182,8 @@ class RayExecutor:
         import ray
 
         self._ray = ray
+        if address is not None:
+            _knock(address)
         local = {} if address else {"num_cpus": num_cpus, "include_dashboard": False}
         try:
             with warnings.catch_warnings():
@@ -176,11 +197,7 @@ class RayExecutor:
         except (ConnectionError, OSError, RuntimeError, ValueError) as error:
             if address is None:
                 raise
-            reason = str(error).splitlines()[0]
-            raise InputError(
-                f"ray.address={address}: no Ray cluster answers there ({reason}); start one with "
-                f"'ray start --head', or leave ray.address out to run on this machine"
-            ) from error
+            raise _no_cluster(address, error) from error
         beside.join()
         if self._errors:
             self.__exit__()

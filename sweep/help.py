@@ -15,7 +15,7 @@ coflow-sweep: parameter sweeps over coflow schedulers
 
   python -m sweep key=value key=a,b,c …     every combination is one grid row
   python -m sweep scheduler=asebf,aalo
-  python -m sweep workload=trace workload.path=trace.txt scheduler=aalo,varys,asebf width=receiver,max
+  python -m sweep workload=trace workload.path=trace.txt scheduler=aalo,asebf width=receiver,max
   python -m sweep scheduler=asebf queue.base=2,4,10 'queue.first_threshold_mb=range(5,30,5)'
   python -m sweep --config-dir my_experiments +experiment=my_grid
   python -m sweep … sweep.dry_run=true      print the plan, run nothing
