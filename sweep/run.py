@@ -64,17 +64,17 @@ def run(grid: Grid, settings: Settings, command: Sequence[str]) -> int:
                 f"{len(todo)} to run",
                 markup=False,
             )
-        interrupted = False
         counts = {"ok": 0, "failed": 0}
-        try:
-            with _sigterm_as_interrupt():
+        with _Interrupts(console) as interrupts:
+            try:
                 if executor is None:
                     executor = stack.enter_context(_executor(settings, todo))
                 with Progress(len(todo), console) as progress:
-                    _collect(executor(todo, coflows), data, progress, counts, settings)
-        except KeyboardInterrupt:
-            interrupted = True
-        data.flush()
+                    _collect(executor(todo, coflows), data, progress, counts, settings, interrupts)
+            except KeyboardInterrupt:
+                interrupts.asked = True
+            data.flush()
+        interrupted = interrupts.asked
         ended = {"ended": _now(), "wall_s": round(time.monotonic() - began, 3), **counts}
         state = "interrupted" if interrupted else "complete"
         data.write_manifest(manifest | ended | {"state": state})
@@ -114,6 +114,7 @@ def _collect(
     progress: Progress,
     counts: dict[str, int],
     settings: Settings,
+    interrupts: _Interrupts,
 ) -> None:
     for result in results:
         if result is not None:
@@ -123,6 +124,8 @@ def _collect(
             counts["ok" if ok else "failed"] += 1
             if not ok and settings["sweep.fail_fast"]:
                 break
+        if interrupts.asked:
+            break
         data.poll()
         progress.poll()
 
@@ -147,21 +150,32 @@ def _executor(settings: Settings, todo: Sequence[Point]) -> Iterator[execute.Exe
         yield executor
 
 
-@contextmanager
-def _sigterm_as_interrupt() -> Iterator[None]:
-    """Stop on SIGTERM as on Ctrl-C: keep what is finished."""
+class _Interrupts:
+    """Ctrl-C and SIGTERM: the first asks to stop between two results, a second stops at once.
 
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
+    A signal is only noted: raised anywhere, it could be swallowed by the code that it hits.
+    """
 
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
+    def __init__(self, console: Console) -> None:
+        self.asked = False
+        self._console = console
+        self._before: dict[int, Any] = {}
+
+    def __enter__(self) -> _Interrupts:
+        if threading.current_thread() is threading.main_thread():
+            for number in (signal.SIGINT, signal.SIGTERM):
+                self._before[number] = signal.signal(number, self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
+
+    def _note(self, *_: object) -> None:
+        if self.asked:
+            raise KeyboardInterrupt
+        self.asked = True
+        self._console.print("stopping; once more to stop at once")
 
 
 def _report(plan: Plan, directory: str, console: Console) -> int:
