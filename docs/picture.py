@@ -1,7 +1,7 @@
 """Draw the README's picture: the distribution of CCTs per scheduler, from a dataset with coflows.
 
-    python -m sweep scheduler=asebf,aalo,varys,fair output.coflows=true output.dir=outputs/picture
-    python docs/picture.py outputs/picture docs/cct.svg
+python -m sweep scheduler=asebf,aalo,varys,fair output.coflows=true output.dir=outputs/picture
+python docs/picture.py outputs/picture docs/cct.svg
 """
 
 from __future__ import annotations
@@ -23,7 +23,9 @@ def main(directory: str, path: str) -> None:
     mpl.rcParams["svg.hashsalt"] = "coflow-sweep"  # the same picture is the same file
     coflows = load(directory, coflows=True)
     figure, axes = plt.subplots(figsize=(7, 3.6), layout="constrained")
-    for colour, (name, group) in zip(COLOURS, coflows.groupby("scheduler", sort=False)):
+    for colour, (name, group) in zip(
+        COLOURS, coflows.groupby("scheduler", sort=False), strict=False
+    ):
         cct = np.sort(group["cct_s"].to_numpy())
         share = np.arange(1, len(cct) + 1) / len(cct)
         label = f"{name} (mean {cct.mean():.1f} s)"

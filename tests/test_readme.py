@@ -66,7 +66,7 @@ def test_the_grid_file_shown_works(swept) -> None:
     folder = swept / "my_grids" / "experiment"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "mine.yaml").write_text(yaml)
-    words = "-m sweep --config-dir my_grids +experiment=mine sweep.dry_run=true".split()
+    words = ["-m", "sweep", "--config-dir", "my_grids", "+experiment=mine", "sweep.dry_run=true"]
     done = run(words, swept)
     assert "6 grid rows, 6 points to run" in done.stdout, done.stderr
 
