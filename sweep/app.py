@@ -35,8 +35,8 @@ from core.engine import Engine
 from core.errors import GridError, InputError, ParameterError, nearest
 from core.schedulers import schedulers
 from core.workloads import Workload, workloads
+from sweep.grid import Grid, declarations
 from sweep.help import help_text
-from sweep.plan import Grid, declarations
 from sweep.settings import REPLICATES, SEED, SETTINGS
 
 GROUPS = ("engine", "workload")

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import datetime
 import os
-import platform
 import shlex
-import signal
-import subprocess
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +17,10 @@ from core import registry
 from core.errors import StoreError
 from core.parameters import Value
 from sweep import execute
-from sweep.plan import Grid, Plan, Point, grid_size, make_plan
+from sweep.grid import Grid, grid_size
+from sweep.interrupts import Interrupts
+from sweep.manifest import manifest_of, now
+from sweep.plan import Plan, Point, make_plan
 from sweep.progress import Progress
 from sweep.store import Dataset, load
 from sweep.table import print_failures, print_table
@@ -39,47 +37,14 @@ def run(grid: Grid, settings: Settings, command: Sequence[str]) -> int:
         Before anything runs or is written.
     """
     console = Console(highlight=False, soft_wrap=False)
-    began = time.monotonic()
     plan = make_plan(grid)
     describe(plan, console)
     if settings["sweep.dry_run"]:
         return 0
     directory = str(settings["output.dir"] or _fresh_directory())
-    coflows = bool(settings["output.coflows"])
-    with ExitStack() as stack:
-        if settings["ray.address"] is not None and settings["executor"] == "ray":
-            # A cluster that does not answer is bad input: found before anything is written.
-            executor = stack.enter_context(_executor(settings, list(plan.points.values())))
-        else:
-            executor = None
-        data = stack.enter_context(Dataset.open(directory, coflows=coflows))
-        todo = [p for p in plan.points.values() if p.point_id not in data.finished()]
-        manifest = _manifest(plan, settings, command)
-        data.write_manifest(manifest)
-        data.write_points(plan.rows)
-        _point_latest_at(directory)
-        if len(todo) < len(plan.points):
-            console.print(
-                f"{len(plan.points) - len(todo)} points are finished in {directory}: "
-                f"{len(todo)} to run",
-                markup=False,
-            )
-        counts = {"ok": 0, "failed": 0}
-        with _Interrupts(console) as interrupts:
-            try:
-                if executor is None:
-                    executor = stack.enter_context(_executor(settings, todo))
-                with Progress(len(todo), console) as progress:
-                    _collect(executor(todo, coflows), data, progress, counts, settings, interrupts)
-            except KeyboardInterrupt:
-                interrupts.asked = True
-            data.flush()
-        interrupted = interrupts.asked
-        ended = {"ended": _now(), "wall_s": round(time.monotonic() - began, 3), **counts}
-        state = "interrupted" if interrupted else "complete"
-        data.write_manifest(manifest | ended | {"state": state})
+    complete = _execute(plan, settings, directory, manifest_of(plan, settings, command), console)
     failed = _report(plan, directory, console)
-    if interrupted:
+    if not complete:
         console.print(
             f"interrupted: what was finished is in {directory}; to go on, the same command with "
             f"output.dir={shlex.quote(directory)}",
@@ -87,6 +52,48 @@ def run(grid: Grid, settings: Settings, command: Sequence[str]) -> int:
         )
         return 130
     return 1 if failed else 0
+
+
+def _execute(
+    plan: Plan,
+    settings: Settings,
+    directory: str,
+    manifest: Mapping[str, Any],
+    console: Console,
+) -> bool:
+    """Run what is not finished and store it; False if it was interrupted."""
+    began = time.monotonic()
+    coflows = bool(settings["output.coflows"])
+    counts = {"ok": 0, "failed": 0}
+    with ExitStack() as stack:
+        executor = None
+        if settings["ray.address"] is not None:
+            # A cluster that does not answer is bad input: found before anything is written.
+            executor = stack.enter_context(_executor(settings, list(plan.points.values())))
+        data = stack.enter_context(Dataset.open(directory, coflows=coflows))
+        todo = [p for p in plan.points.values() if p.point_id not in data.finished()]
+        data.write_manifest(manifest)
+        data.write_points(plan.rows)
+        _point_latest_at(directory)
+        if done := len(plan.points) - len(todo):
+            console.print(
+                f"{done} points are finished in {directory}: {len(todo)} to run", markup=False
+            )
+        with Interrupts(console) as interrupts:
+            try:
+                if executor is None:
+                    executor = stack.enter_context(_executor(settings, todo))
+                with Progress(len(todo), console) as progress:
+                    results = executor(todo, coflows)
+                    _collect(results, data, progress, counts, settings, interrupts)
+            except KeyboardInterrupt:
+                pass
+            data.flush()
+        complete = not interrupts.asked or sum(counts.values()) == len(todo)
+        ended = {"ended": now(), "wall_s": round(time.monotonic() - began, 3), **counts}
+        state = "complete" if complete else "interrupted"
+        data.write_manifest({**manifest, **ended, "state": state})
+    return complete
 
 
 def describe(plan: Plan, console: Console) -> None:
@@ -114,7 +121,7 @@ def _collect(
     progress: Progress,
     counts: dict[str, int],
     settings: Settings,
-    interrupts: _Interrupts,
+    interrupts: Interrupts,
 ) -> None:
     for result in results:
         if result is not None:
@@ -148,34 +155,6 @@ def _executor(settings: Settings, todo: Sequence[Point]) -> Iterator[execute.Exe
         meanwhile=meanwhile,
     ) as executor:
         yield executor
-
-
-class _Interrupts:
-    """Ctrl-C and SIGTERM: the first asks to stop between two results, a second stops at once.
-
-    A signal is only noted: raised anywhere, it could be swallowed by the code that it hits.
-    """
-
-    def __init__(self, console: Console) -> None:
-        self.asked = False
-        self._console = console
-        self._before: dict[int, Any] = {}
-
-    def __enter__(self) -> _Interrupts:
-        if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
-                self._before[number] = signal.signal(number, self._note)
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        for number, handler in self._before.items():
-            signal.signal(number, handler)
-
-    def _note(self, *_: object) -> None:
-        if self.asked:
-            raise KeyboardInterrupt
-        self.asked = True
-        self._console.print("stopping; once more to stop at once")
 
 
 def _report(plan: Plan, directory: str, console: Console) -> int:
@@ -231,58 +210,3 @@ def _point_latest_at(directory: str) -> None:
         aside.replace("outputs/latest")
     except OSError:
         aside.unlink(missing_ok=True)
-
-
-def _manifest(plan: Plan, settings: Settings, command: Sequence[str]) -> dict[str, Any]:
-    packages = ("coflow-sweep", "ray", "numba", "numpy", "pyarrow", "hydra-core")
-    return {
-        "command": shlex.join(command),
-        "settings": dict(settings),
-        "axes": plan.axes,
-        "grid_rows": len(plan.rows),
-        "points": len(plan.points),
-        "versions": {"python": platform.python_version(), **_versions(packages)},
-        "git_commit": _git_commit(),
-        "machine": {
-            "host": platform.node(),
-            "platform": platform.platform(),
-            "cpus": os.cpu_count(),
-        },
-        "started": _now(),
-        "state": "running",
-    }
-
-
-def _versions(packages: Sequence[str]) -> dict[str, str | None]:
-    found: dict[str, str | None] = {}
-    for package in packages:
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            found[package] = None
-    return found
-
-
-def _git_commit() -> str | None:
-    """Return the commit of the code that runs, None where it is not a checkout."""
-    root = Path(__file__).resolve().parent.parent
-    if not (root / ".git").exists():
-        return None
-    try:
-        said = subprocess.run(
-            ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40"],
-            capture_output=True,
-            text=True,
-            timeout=10,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return said.stdout.strip()
-
-
-def _now() -> str:
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-
-
-__all__ = ["describe", "run"]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import numpy as np
 import pytest
 
@@ -73,8 +75,7 @@ GOLDEN_IDS = ["722955a166bfbbb2", "49480b0a1eb3191f", "187d85cdea3b3167"]
 
 def test_a_trace_is_known_by_its_bytes(tmp_path) -> None:
     copy = tmp_path / "elsewhere.txt"
-    with open(f"{DATA}/rand-8x200.txt", "rb") as file:
-        copy.write_bytes(file.read())
+    copy.write_bytes(Path(DATA, "rand-8x200.txt").read_bytes())
     first = plan("scheduler=aalo", "workload=trace", f"workload.path={DATA}/rand-8x200.txt")
     second = plan("scheduler=aalo", "workload=trace", f"workload.path={copy}")
     copy.write_text(copy.read_text().replace("264.0", "265.0", 1))
