@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import os
 import re
 import subprocess
@@ -84,3 +85,13 @@ def test_the_commands_shown_are_understood(swept) -> None:
         assert done.returncode == 0, (command, done.stderr)
         planned += 1
     assert planned >= 4
+
+
+def test_the_reference_of_columns_is_up_to_date() -> None:
+    """Regenerate with ``python docs/columns.py``."""
+    spec = importlib.util.spec_from_file_location("columns", ROOT / "docs" / "columns.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.PATH.read_text() == module.text()
