@@ -29,8 +29,8 @@ def text() -> str:
     parameters = [Metric(p.column, p.unit, p.help, p.kind) for p in registry.parameters().values()]
     return (
         "# Columns of a dataset\n\n"
-        "Written by `python docs/columns.py`. The same columns stand in every dataset; a value that\n"
-        "a point does not read is missing. CCT is finish minus start. In the `coflowsim` engine a\n"
+        "Written by `python docs/columns.py`. The same columns stand in every dataset; a value\n"
+        "that a point does not read is missing. CCT is finish minus start. In the `coflowsim` engine a\n"
         "time is CoflowSim's milliseconds / 1000 and a MB is 2^20 B.\n\n"
         "## points.parquet: one row per grid row\n\n"
         f"{head}{rows((GRID_ROW, *IDENTITY, *parameters))}\n"
