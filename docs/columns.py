@@ -30,8 +30,8 @@ def text() -> str:
     return (
         "# Columns of a dataset\n\n"
         "Written by `python docs/columns.py`. The same columns stand in every dataset; a value\n"
-        "that a point does not read is missing. CCT is finish minus start. In the `coflowsim` engine a\n"
-        "time is CoflowSim's milliseconds / 1000 and a MB is 2^20 B.\n\n"
+        "that a point does not read is missing. CCT is finish minus start. In the `coflowsim`\n"
+        "engine a time is CoflowSim's milliseconds / 1000 and a MB is 2^20 B.\n\n"
         "## points.parquet: one row per grid row\n\n"
         f"{head}{rows((GRID_ROW, *IDENTITY, *parameters))}\n"
         "## results/part-*.parquet: one row per unique point\n\n"
