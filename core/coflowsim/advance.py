@@ -8,159 +8,197 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.coflowsim.attained import ascend_log
-from core.coflowsim.exact import descend, descend_row
-from core.coflowsim.state import GONE, ZERO, State
-from core.jit import kernel
+from core.coflowsim.attained import attain
+from core.coflowsim.exact import all_inside, descend, descend_inside, descend_row
+from core.coflowsim.state import ZERO, State
+from core.jit import inner
+from core.trace import Floats
 
 _ULP = 2.3e-16
+"""A little more than the spacing of doubles, relative."""
+_MORE = 1.0 + 1e-9
+"""Covers the rounding of a sum of steps."""
 
 
-@kernel
-def quiet_quanta(s: State, r: int, most: float) -> float:
+@inner
+def idle(s: State, r: int) -> bool:
+    """Whether nothing of reducer r moves, nor would it complete as it is."""
+    d = s.reducer[r]
+    return not d.inflow > 0 and (d.done != 0 or d.left > ZERO)
+
+
+@inner
+def drift(s: State, r: int) -> float:
+    """Bound on what rounding adds in a quantum to left − what the flows of reducer r hold [B]."""
+    return s.reducer[r].left * _ULP * (s.reducer[r].last - s.reducer[r].first + 1)
+
+
+@inner
+def quiet_quanta(s: State, r: int, x: Floats, b: Floats, most: float) -> float:
     """Quanta ≤ most in which no flow of reducer r ends, nor the reducer; 0 if not known.
 
-    The margin of an ulp a quantum and of one whole quantum covers what rounding can do.
+    `x` is what its flows hold, `b` their steps. The margin of an ulp a quantum and of one whole
+    quantum covers what rounding can do.
     """
-    quiet = most
-    first, last = s.first_flow[r], s.first_flow[r + 1]
-    for i in range(first, last):
-        b = s.step[i]
-        if b > 0:
-            x = s.remaining[i]
-            if x - ZERO < (quiet + 1.0) * (b + x * _ULP):
-                quiet = min(quiet, np.floor((x - ZERO) / (b + x * _ULP)) - 1.0)
-    if s.done[r] != 0:
+    if s.reducer[r].done != 0:
         # What the flows still hold takes `left` below 0: too rare to jump over.
-        return min(quiet, 0.0)
-    x = s.left[r]
-    grain = x * _ULP * (last - first) + s.inflow[r] * 1.000000001
-    if x - ZERO < (quiet + 1.0) * grain:
-        quiet = min(quiet, np.floor((x - ZERO) / grain) - 1.0)
+        return 0.0
+    grain = s.reducer[r].inflow * _MORE + drift(s, r)
+    spare = s.reducer[r].left - ZERO
+    quiet = most
+    if spare < (quiet + 1.0) * grain:
+        quiet = np.floor(spare / grain) - 1.0
+    for i in range(len(x)):
+        if b[i] > 0:
+            spare, grain = x[i] - ZERO, b[i] + x[i] * _ULP
+            if spare < (quiet + 1.0) * grain:
+                quiet = np.floor(spare / grain) - 1.0
     return max(quiet, 0.0)
 
 
-@kernel
-def jump(s: State, r: int, quanta: float, tally: bool) -> None:
-    """Move reducer r on by quanta in which nothing ends."""
-    first, last = s.first_flow[r], s.first_flow[r + 1]
-    for i in range(first, last):
-        b = s.step[i]
-        if b > 0:
-            s.remaining[i] = descend(s.remaining[i], b, quanta)
-            s.full[i] += quanta
-    s.left[r] = descend_row(s.left[r], s.step, first, last, quanta)
-    if tally and s.tally[r] > 0:
-        if s.tally[r] > (quanta + 1.0) * (s.inflow[r] * 1.000000001 + s.tally[r] * 1e-12):
-            s.tally[r] = descend_row(s.tally[r], s.step, first, last, quanta)
-        else:
-            _lower_tally(s, r, quanta)
+@inner
+def glides(s: State, r: int, x: Floats, b: Floats, quanta: float) -> bool:
+    """Whether in some quanta no flow of reducer r leaves its binade, ties aside, nor may r end."""
+    d = s.reducer[r]
+    if d.done != 0 or d.left - ZERO < (quanta + 1.0) * (d.inflow * _MORE + drift(s, r)):
+        return False
+    return all_inside(x, b, quanta, 2.0 * ZERO)
 
 
-@kernel
-def _lower_tally(s: State, r: int, quanta: float) -> None:
-    """Lower the second tally, whose floor is 0, quantum by quantum."""
-    while quanta > 0 and s.tally[r] > 0:
-        x = s.tally[r]
-        for i in range(s.first_flow[r], s.first_flow[r + 1]):
-            x = max(0.0, x - s.step[i])
-        if x == s.tally[r]:
-            return
-        s.tally[r] = x
+@inner
+def lower_tally(s: State, r: int, b: Floats, quanta: float) -> None:
+    """Take the steps `b` off the second tally of reducer r, whose floor is 0."""
+    d = s.reducer[r]
+    if d.tally > (quanta + 1.0) * (d.inflow * _MORE + d.tally * _ULP * (len(b) + 1)):
+        d.tally = descend_row(d.tally, b, d.inflow, quanta)
+        return
+    before = np.inf
+    while quanta > 0 and 0 < d.tally < before:
+        before = d.tally
+        for i in range(len(b)):
+            d.tally = max(0.0, d.tally - b[i])
         quanta -= 1.0
 
 
-@kernel
-def single_quantum(s: State, r: int, tally: bool) -> bool:
-    """Move reducer r on by one quantum, flow by flow; True if it completed.
+@inner
+def single_quantum(s: State, k: int, r: int, t: float, log: bool, tally: bool) -> None:
+    """Move reducer r of coflow k on by one quantum, the t-th (from 0) of an advance.
 
     The reducer is looked at after each flow: what later flows move in the same quantum takes
     `left`, 0 by then, below 0.
     """
+    d = s.reducer[r]
     inflow = 0.0
-    completed = False
-    for i in range(s.first_flow[r], s.first_flow[r + 1]):
+    d.noise += drift(s, r)
+    for i in range(d.first, d.last):
         if s.remaining[i] < 0:
             continue
         b = s.step[i]
         moved = min(b, s.remaining[i])
         s.remaining[i] -= moved
-        s.left[r] -= moved
+        d.left -= moved
         if tally:
-            s.tally[r] = max(0.0, s.tally[r] - moved)
-        if moved == b:
-            s.full[i] += 1.0
-        else:
-            s.part[i] = moved
+            d.tally = max(0.0, d.tally - moved)
         if s.remaining[i] <= ZERO:
-            s.remaining[i] = GONE
-            s.step[i] = 0.0
-            s.live[r] -= 1
+            end_flow(s, k, r, i, t, moved, log)
         else:
             inflow += b
-        if s.done[r] == 0 and (s.left[r] <= ZERO or s.live[r] == 0):
-            s.done[r] = 1
-            s.left[r] = 0.0
-            completed = True
-    s.inflow[r] = inflow
-    return completed
+        if d.done == 0 and (d.left <= ZERO or d.live == 0):
+            d.done = 1
+            d.left = 0.0
+            s.coflow[k].open -= 1
+    d.inflow = inflow
 
 
-@kernel
-def moves(s: State, r: int) -> bool:
-    """Whether a flow of reducer r has a rate, or the reducer would complete as it is."""
-    for i in range(s.first_flow[r], s.first_flow[r + 1]):
-        if s.step[i] > 0:
-            return True
-    return s.done[r] == 0 and (s.left[r] <= ZERO or s.live[r] == 0)
+@inner
+def end_flow(s: State, k: int, r: int, i: int, t: float, moved: float, log: bool) -> None:
+    """Take flow i out of reducer r and log what it moved in its last quantum t."""
+    if log:
+        whole = moved == s.step[i]
+        s.full[i] = t + 1.0 if whole else t
+        s.part[i] = 0.0 if whole else moved
+        c = s.coflow[k]
+        s.ended[s.reducer[c.first].first + c.ended] = i
+        c.ended += 1
+    s.remaining[i] = -s.step[i]
+    s.step[i] = 0.0
+    s.reducer[r].live -= 1
 
 
-@kernel
-def advance_reducer(s: State, r: int, quanta: float, tally: bool) -> float:
-    """Move reducer r on; return the quantum in which it completed, or 0."""
-    completed = 0.0
+@inner
+def advance_reducer(s: State, k: int, r: int, quanta: float, log: bool, tally: bool) -> None:
+    """Move reducer r of coflow k on."""
+    d = s.reducer[r]
+    x, b = s.remaining[d.first : d.last], s.step[d.first : d.last]
     t = 0.0
-    while t < quanta and moves(s, r):
-        quiet = quiet_quanta(s, r, quanta - t)
-        if quiet >= 1.0:
-            jump(s, r, quiet, tally)
-            t += quiet
+    while t < quanta and not idle(s, r):
+        quiet = quanta - t
+        if glides(s, r, x, b, quiet):
+            descend_inside(x, b, quiet)
         else:
-            t += 1.0
-            if single_quantum(s, r, tally):
-                completed = t
-    return completed
+            quiet = quiet_quanta(s, r, x, b, quiet)
+            if quiet < 1.0:
+                single_quantum(s, k, r, t, log, tally)
+                t += 1.0
+                continue
+            for i in range(len(x)):
+                if b[i] > 0:
+                    x[i] = descend(x[i], b[i], quiet)
+        d.noise += quiet * drift(s, r)
+        d.left = descend_row(d.left, b, d.inflow, quiet)
+        if tally:
+            lower_tally(s, r, b, quiet)
+        t += quiet
 
 
-@kernel
-def advance(s: State, k: int, quanta: float, attained: bool, tally: bool) -> bool:
+@inner
+def advance(s: State, k: int, quanta: float, queues: bool, tally: bool) -> bool:
     """Move coflow k on by whole quanta; True if it completed."""
-    first, last = s.first_reducer[k], s.first_reducer[k + 1]
-    if attained:
-        s.full[s.first_flow[first] : s.first_flow[last]] = 0.0
-        s.part[s.first_flow[first] : s.first_flow[last]] = 0.0
-    for r in range(first, last):
-        if s.done[r] != 2 and advance_reducer(s, r, quanta, tally) > 0:
-            s.open[k] -= 1
-    if attained:
-        a, b = s.first_flow[first], s.first_flow[last]
-        s.attained[k] = ascend_log(s.attained[k], s.rate[a:b], s.full[a:b], s.part[a:b], quanta)
-    return s.open[k] == 0
+    c = s.coflow[k]
+    log = queues and c.queue < c.lowest
+    inflow = 0.0
+    moving = False
+    for r in range(c.first, c.last):
+        if s.reducer[r].done != 2 and not idle(s, r):
+            moving = True
+            advance_reducer(s, k, r, quanta, log, tally)
+            inflow += s.reducer[r].inflow
+    if log and moving:
+        attain(s, k, quanta, s.reducer[c.first].first, s.reducer[c.last - 1].last, inflow)
+    return c.open == 0
 
 
-@kernel
+@inner
 def due(s: State, k: int) -> float:
     """Lower bound (≥ 1) on the quanta until coflow k completes; infinite if it never does.
 
-    A reducer is complete when its bytes are: their sum over the sum of its steps bounds both
-    ways of completing from below, up to the noise that subtractions leave in the sum.
+    A reducer is complete when its bytes are, or when its flows have ended: its bytes over the sum
+    of its steps bound both from below, up to ZERO a flow and the noise of subtractions.
     """
     latest = 1.0
-    for r in range(s.first_reducer[k], s.first_reducer[k + 1]):
-        if s.done[r] == 0 and s.left[r] > ZERO and s.live[r] > 0:
-            spare = s.left[r] - ZERO - s.noise[r]
-            if not moves(s, r):
+    for r in range(s.coflow[k].first, s.coflow[k].last):
+        d = s.reducer[r]
+        if d.done == 0 and d.left > ZERO:
+            if not d.inflow > 0:
                 return np.inf
-            if spare > 0:
-                latest = max(latest, np.floor(spare / (s.inflow[r] * 1.000000001)))
+            spare = d.left - d.noise - ZERO * (d.last - d.first + 1)
+            latest = max(latest, np.floor(spare / (d.inflow * _MORE + drift(s, r))))
+    return latest
+
+
+@inner
+def due_by_flow(s: State, k: int) -> float:
+    """Tighter bound than `due`: no reducer completes before its slowest flow ends."""
+    latest = 1.0
+    for r in range(s.coflow[k].first, s.coflow[k].last):
+        d = s.reducer[r]
+        if d.done == 0 and d.left > ZERO:
+            margin = d.noise + ZERO * (d.last - d.first + 1)
+            grain = drift(s, r)
+            for i in range(d.first, d.last):
+                spare = s.remaining[i] - margin
+                if spare > latest * (s.step[i] * _MORE + grain):
+                    if s.step[i] == 0:
+                        return np.inf
+                    latest = np.floor(spare / (s.step[i] * _MORE + grain))
     return latest

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.coflowsim import loop, perflow
-from core.coflowsim.rules import FairPerFlow, InOrder, Matching, Queues, Rule
+from core.coflowsim import fair, loop, matching
+from core.coflowsim.rules import FairPerFlow, Matching, Queues, Rule
 from core.coflowsim.sizes import MB, Demand, demand
 from core.coflowsim.state import State, new_state
 from core.engine import Engine
@@ -13,7 +13,7 @@ from core.errors import SimulationError
 from core.outcome import Outcome
 from core.parameters import Values, defaults
 from core.schedulers import Scheduler, schedulers
-from core.trace import Floats, Trace, from_flows
+from core.trace import Floats, Ints, Trace, from_flows
 
 _SECOND_BYTES = 134217728.0
 """Bytes that a link carries in 1024 ms."""
@@ -37,8 +37,9 @@ def run(trace: Trace, scheduler: Scheduler, values: Values) -> Outcome:
         raise SimulationError(f"{trace.name}: a reducer of {sizes.reducer_bytes.max():.3g} B")
     # Milliseconds with the noise of seconds · 1000 removed: admissions compare them exactly.
     arrival_ms = np.round(trace.arrival_s * 1e3, 6)
-    start, finish, events = _simulate(new_state(sizes), sizes, rule, arrival_ms, values)
-    stuck = np.flatnonzero(finish < 0)
+    state = new_state(sizes, arrival_ms)
+    events = _simulate(state, sizes, rule, values)
+    stuck = np.flatnonzero(state.coflow.finish < 0)
     if len(stuck):
         ids = ", ".join(str(i) for i in trace.coflow_id[stuck[:5]])
         raise SimulationError(
@@ -46,8 +47,8 @@ def run(trace: Trace, scheduler: Scheduler, values: Values) -> Outcome:
             f"(ids {ids}…)"
         )
     return Outcome(
-        start_s=start / 1e3,
-        finish_s=finish / 1e3,
+        start_s=state.coflow.start / 1e3,
+        finish_s=state.coflow.finish / 1e3,
         size_bytes=sizes.size_bytes,
         length_bytes=sizes.length_bytes,
         gamma_s=sizes.gamma_bytes / MB * 0.008,
@@ -55,21 +56,33 @@ def run(trace: Trace, scheduler: Scheduler, values: Values) -> Outcome:
     )
 
 
-def _simulate(
-    state: State, sizes: Demand, rule: Rule, arrival_ms: Floats, values: Values
-) -> tuple[Floats, Floats, int]:
+def _simulate(state: State, sizes: Demand, rule: Rule, values: Values) -> int:
     if isinstance(rule, FairPerFlow):
-        return perflow.simulate_fair(state, arrival_ms)
+        return fair.simulate_fair(state)
     if isinstance(rule, Matching):
         reducer_of = np.repeat(np.arange(len(sizes.rack)), np.diff(sizes.first_flow))
         coflow_of = np.repeat(np.arange(len(sizes)), sizes.receivers)
-        return perflow.simulate_matching(state, arrival_ms, reducer_of, coflow_of)
+        return matching.simulate_matching(state, reducer_of, coflow_of)
     if isinstance(rule, Queues):
-        key, mode, limits = rule.weight(sizes, values), loop.QUEUES, queue_limits(values)
-    else:
-        key = np.zeros(len(sizes)) if rule.key is None else rule.key(sizes).astype(np.float64)
-        mode, limits = (loop.LIST_BY_TALLY if rule.key is None else loop.LIST), np.empty(0)
-    return loop.simulate(state, mode, arrival_ms, key, limits, deadline_ms(sizes))
+        limits = queue_limits(values)
+        state.coflow.weight = rule.weight(sizes, values)
+        state.coflow.lowest = lowest_queue(sizes, state.coflow.weight, limits)
+        return loop.simulate(state, loop.QUEUES, limits)
+    state.coflow.deadline = deadline_ms(sizes)
+    if rule.key is None:
+        return loop.simulate(state, loop.LIST_BY_TALLY, np.empty(0))
+    state.coflow.key = rule.key(sizes)
+    return loop.simulate(state, loop.LIST, np.empty(0))
+
+
+def lowest_queue(sizes: Demand, weight: Floats, limits: Floats) -> Ints:
+    """Queue that each coflow cannot leave with all its bytes sent, shape (n,).
+
+    There its attained bytes need not be known. The rounding of the sum over all moves is far
+    below the margin.
+    """
+    moved = np.add.reduceat(sizes.moved_bytes, sizes.first_flow[sizes.first_reducer[:-1]])
+    return np.searchsorted(limits, 1.001 * moved / weight)
 
 
 def queue_limits(values: Values) -> Floats:
