@@ -98,6 +98,12 @@ def cache_directory() -> Path | None:
     return None
 
 
+def compiled() -> bool:
+    """Whether some kernels of this version lie compiled on disk."""
+    path = cache_directory()
+    return path is not None and any(path.rglob("*.nbi"))
+
+
 class _KernelCache(FunctionCache):  # type: ignore[misc]
     """Numba's cache of one kernel; one process compiles, the others wait for its result."""
 
@@ -166,4 +172,4 @@ def inner(function: F) -> F:
 
 CACHE = cache_directory()
 if CACHE is not None:
-    numba.config.CACHE_DIR = str(CACHE)  # type: ignore[attr-defined]
+    numba.config.CACHE_DIR = str(CACHE)

@@ -13,6 +13,7 @@ from itertools import product
 from typing import Any
 
 import hydra
+import yaml
 from hydra import compose, initialize_config_module
 from hydra._internal.utils import get_args_parser
 from hydra.core.config_store import ConfigStore
@@ -35,12 +36,13 @@ from core.engine import Engine
 from core.errors import GridError, InputError, ParameterError, nearest
 from core.schedulers import schedulers
 from core.workloads import Workload, workloads
+from sweep import __version__
 from sweep.grid import Grid, declarations
 from sweep.help import help_text
 from sweep.settings import REPLICATES, SEED, SETTINGS
 
 GROUPS = ("engine", "workload")
-_ASKS_HYDRA = ("help", "hydra_help", "version", "cfg", "info", "shell_completion")
+_ASKS_HYDRA = ("help", "hydra_help", "cfg", "info", "shell_completion")
 _SINGLE = {p.key: p for p in (*SETTINGS, REPLICATES)}
 
 
@@ -49,6 +51,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     words = list(sys.argv[1:] if argv is None else argv)
     register()
     arguments = get_args_parser().parse_args(words)
+    if arguments.version:
+        print(f"coflow-sweep {__version__} (Hydra {hydra.__version__})")
+        return 0
     if any(getattr(arguments, name, None) for name in _ASKS_HYDRA):
         return _ask_hydra(words, arguments.overrides)
     try:
@@ -157,6 +162,9 @@ def read_request(
             for engine, workload in product(_known("engine", axes), _known("workload", axes))
         }
     base = next(iter(bases.values()))
+    for key in given:
+        if key.startswith("ray.") and _one("executor", given, base.get("executor")) == "local":
+            raise GridError(f"{key}: executor=local does not read it; leave one of the two out")
     settings = {key: p.check(_one(key, given, base.get(key))) for key, p in _SINGLE.items()}
     asked = set(given) - {p.key for p in SETTINGS} | set(file_grid)
     grid = Grid(
@@ -177,11 +185,17 @@ def _parsed(overrides: Sequence[str]) -> list[Override]:
             parsed.append(parser.parse_override(text))
         except HydraException as error:
             reason = str(error).splitlines()[0]
-            raise GridError(
-                f"cannot read {text!r}: {reason}; write key=value or key=a,b and quote text "
-                f"with special characters, as in 'key=\"…\"'"
-            ) from error
+            raise GridError(f"cannot read {text!r}: {_hint(text)} ({reason})") from error
     return parsed
+
+
+def _hint(text: str) -> str:
+    """Say what is most likely wrong with text that is not an override."""
+    if "=" not in text:
+        return "write key=value or key=a,b, without blanks around = and commas"
+    if text.endswith(",") or ",," in text or "=," in text:
+        return "a comma without a value; write key=a,b without blanks"
+    return "quote text with special characters, as in 'key=\"…\"'"
 
 
 def _split(overrides: Sequence[Override]) -> tuple[list[str], dict[str, list[Any]]]:
@@ -286,7 +300,7 @@ def _compose(config_name: str, overrides: list[str]) -> DictConfig:
     try:
         config = compose(config_name, overrides=overrides, return_hydra_config=True)
         OmegaConf.resolve(config.get("grid", OmegaConf.create()))
-    except (HydraException, OmegaConfBaseException) as error:
+    except (HydraException, OmegaConfBaseException, yaml.YAMLError) as error:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         raise GridError("configuration: " + " ".join(lines)) from error
     return config

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from core import registry
-from core.parameters import Parameter, Value
+from core.parameters import Parameter, Value, defaults
 from core.trace import Trace
 from core.workloads import workloads
 from sweep.grid import Grid, check_all_read, checked_axes
@@ -41,6 +41,7 @@ class Point:
     def columns(self) -> dict[str, Value]:
         """Return the point as columns of the dataset."""
         named = {"point_id": self.point_id, **{n: getattr(self, n) for n in NAMES}}
+        named["trace_id"] = self.trace_id
         more = {"replicate": self.replicate, "seed": self.seed}
         return named | more | {k.replace(".", "_"): v for k, v in self.values.items()}
 
@@ -149,7 +150,7 @@ class _Expansion:
     def _content_of(self, workload: str, values: Mapping[str, Value]) -> str:
         own = tuple((k, v) for k, v in values.items() if k.startswith("workload."))
         if (workload, own) not in self._content:
-            self._content[workload, own] = workloads()[workload].content(dict(own))
+            self._content[workload, own] = workloads()[workload].content(complete(workload, own))
         return self._content[workload, own]
 
 
@@ -186,8 +187,15 @@ def _digest(content: Any) -> str:
 def build_trace(point: Point) -> Trace:
     """Build or read the workload of a point; the same point gives the same trace anywhere."""
     workload = workloads()[point.workload]
-    own = {k: v for k, v in point.values.items() if k.startswith("workload.")}
-    return workload.build(own, generator(point, "workload"))
+    return workload.build(
+        complete(point.workload, point.values.items()), generator(point, "workload")
+    )
+
+
+def complete(workload: str, given: Iterable[tuple[str, Value]]) -> dict[str, Value]:
+    """Return every value that a workload may look at: those given, and defaults for the rest."""
+    values = defaults(workloads()[workload].parameters)
+    return values | {key: value for key, value in given if key in values}
 
 
 def generator(point: Point, purpose: str) -> np.random.Generator:

@@ -15,6 +15,7 @@ from rich.console import Console
 
 from core import registry
 from core.errors import StoreError
+from core.jit import compiled
 from core.parameters import Value
 from sweep import execute
 from sweep.grid import Grid, grid_size
@@ -77,8 +78,11 @@ def _execute(
         _point_latest_at(directory)
         if done := len(plan.points) - len(todo):
             console.print(
-                f"{done} points are finished in {directory}: {len(todo)} to run", markup=False
+                f"{_count(done, 'point')} finished in {directory}: {len(todo)} to run",
+                markup=False,
             )
+        if todo and not compiled():
+            console.print("compiling the kernels, once on this machine: this takes a while")
         with Interrupts(console) as interrupts:
             try:
                 if executor is None:
@@ -103,16 +107,22 @@ def describe(plan: Plan, console: Console) -> None:
     for axis in axes:
         console.print(f"  {axis}", markup=False, soft_wrap=True)
     for key, count in plan.repeated.items():
-        console.print(f"  {key}: {count} repeated values left out", markup=False)
+        console.print(f"  {key}: {_count(count, 'repeated value')} left out", markup=False)
     grid = (
-        f"{grid_size(plan.axes)} grid rows"
+        _count(rows, "grid row")
         if rows == grid_size(plan.axes)
         else (f"{grid_size(plan.axes)} combinations, {rows} grid rows with replicates")
     )
-    console.print(f"{grid}, {points} points to run", markup=False)
+    if fixed := [f"{k}={v[0]}" for k, v in plan.axes.items() if len(v) == 1]:
+        console.print(f"  {' '.join(fixed)}", markup=False, soft_wrap=True)
+    console.print(f"{grid}: {_count(points, 'unique point')}", markup=False)
     if points < rows:
         for key, names in plan.unread().items():
             console.print(f"  {key} is not read by {', '.join(names)}", markup=False)
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _collect(

@@ -69,7 +69,7 @@ def test_the_grid_file_shown_works(swept) -> None:
     (folder / "mine.yaml").write_text(yaml)
     words = ["-m", "sweep", "--config-dir", "my_grids", "+experiment=mine", "sweep.dry_run=true"]
     done = run(words, swept)
-    assert "6 grid rows, 6 points to run" in done.stdout, done.stderr
+    assert "6 grid rows: 6 unique points" in done.stdout, done.stderr
 
 
 def test_the_commands_shown_are_understood(swept) -> None:

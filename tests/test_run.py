@@ -61,7 +61,7 @@ def test_the_same_directory_again_runs_only_what_is_new(tmp_path) -> None:
     sweep("scheduler=aalo,varys", *words, cwd=tmp_path)
     before = load(tmp_path / "mine").set_index("scheduler")
     done = sweep("scheduler=aalo,varys,fifo", *words, cwd=tmp_path)
-    assert "2 points are finished in mine: 1 to run" in done.stdout
+    assert "2 points finished in mine: 1 to run" in done.stdout
     after = load(tmp_path / "mine").set_index("scheduler")
     assert list(after.index) == ["aalo", "varys", "fifo"]
     assert list(after.loc[["aalo", "varys"], "wall_s"]) == list(before["wall_s"])
@@ -124,7 +124,7 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(tmp_path) -> None:
     words = ("scheduler=varys,aalo,asebf", "width=sender,receiver,max", "queue.base=2,10")
     done = sweep(*words, "sweep.dry_run=true", cwd=tmp_path)
     assert done.returncode == 0
-    assert "18 grid rows, 9 points to run" in done.stdout
+    assert "18 grid rows: 9 unique points" in done.stdout
     assert "width is not read by aalo, varys" in done.stdout
     assert list(tmp_path.iterdir()) == []
 
@@ -135,7 +135,7 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(tmp_path) -> None:
         (("--help",), "queue.first_threshold_mb"),
         (("--cfg", "job", "scheduler=asebf,aalo"), "first_threshold_mb: 10.0"),
         (("--info", "defaults"), "workload/fb_like"),
-        (("--version",), "Hydra"),
+        (("--version",), "coflow-sweep 0.1.0"),
     ],
 )
 def test_hydras_switches_work(words, said, tmp_path) -> None:
@@ -172,6 +172,6 @@ def test_an_interrupted_sweep_keeps_what_is_finished(signal_number, tmp_path) ->
     finished = load(tmp_path / "out")["status"].eq("ok").sum()
     assert 0 < finished < 300
     again = sweep(*words, cwd=tmp_path)
-    assert f"{finished} points are finished" in again.stdout
+    assert f"{finished} points finished" in again.stdout
     table = load(tmp_path / "out")
     assert table["status"].eq("ok").sum() == len(table) == 300

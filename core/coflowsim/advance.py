@@ -1,154 +1,227 @@
 """Move coflows on by whole quanta while their rates stand.
 
-Between two recomputations every reducer evolves on its own: it is taken in jumps over which
-none of its flows ends, and in single quanta around the ends.
+Between two recomputations every flow evolves on its own, and every reducer: first its flows are
+taken on, those that end are logged, then its tallies follow from the log. Only around the end of
+a reducer the quanta are carried out one by one.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from core.coflowsim.attained import attain
-from core.coflowsim.exact import all_inside, descend, descend_inside, descend_row
-from core.coflowsim.state import ZERO, State
+from core.coflowsim.exact import all_inside, descend, descend_inside
+from core.coflowsim.state import MORE, ULP, UNTIL_END, ZERO, State
+from core.coflowsim.tally import move_in, sort_by_end, take_on
 from core.jit import inner
-from core.trace import Floats
-
-_ULP = 2.3e-16
-"""A little more than the spacing of doubles, relative."""
-_MORE = 1.0 + 1e-9
-"""Covers the rounding of a sum of steps."""
+from core.trace import Floats, Ints
 
 
 @inner
 def idle(s: State, r: int) -> bool:
     """Whether nothing of reducer r moves, nor would it complete as it is."""
     d = s.reducer[r]
-    return not d.inflow > 0 and (d.done != 0 or d.left > ZERO)
+    return d.done == 2 or (not d.inflow > 0 and (d.done == 1 or d.left > ZERO))
 
 
 @inner
 def drift(s: State, r: int) -> float:
     """Bound on what rounding adds in a quantum to left − what the flows of reducer r hold [B]."""
-    return s.reducer[r].left * _ULP * (s.reducer[r].last - s.reducer[r].first + 1)
+    return float(s.reducer[r].left * ULP * (s.reducer[r].last - s.reducer[r].first + 1))
 
 
 @inner
-def quiet_quanta(s: State, r: int, x: Floats, b: Floats, most: float) -> float:
-    """Quanta ≤ most in which no flow of reducer r ends, nor the reducer; 0 if not known.
+def run_flow(x: float, b: float, quanta: float) -> tuple[float, float, float]:
+    """Move a flow that holds x on by b a quantum, to its end if that comes first.
 
-    `x` is what its flows hold, `b` their steps. The margin of an ulp a quantum and of one whole
-    quantum covers what rounding can do.
+    Return what it holds then, the quanta in which it moved b, and what it moved in the next.
     """
-    if s.reducer[r].done != 0:
-        # What the flows still hold takes `left` below 0: too rare to jump over.
+    t = 0.0
+    while t < quanta and x > ZERO:
+        grain = b + x * ULP
+        # A quantum less than would fit: the margin for what rounding can do.
+        quiet = min(quanta - t, np.floor((x - ZERO) / grain) - 1.0)
+        if quiet >= 1.0:
+            x = descend(x, b, quiet)
+            t += quiet
+        elif x < b:
+            return 0.0, t, x
+        else:
+            x -= b
+            t += 1.0
+    return x, t, 0.0
+
+
+@inner
+def run_flows(s: State, k: int, r: int, quanta: float) -> Ints:
+    """Move the flows of reducer r on; log and return those that end."""
+    c, d = s.coflow[k], s.reducer[r]
+    at = s.reducer[c.first].first + c.ended
+    inflow, count = 0.0, 0
+    x, b, after, full, part = 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(d.first, d.last):
+        if not s.step[i] > 0:
+            continue
+        if s.remaining[i] != x or s.step[i] != b:  # most flows of a reducer are alike
+            x, b = s.remaining[i], s.step[i]
+            after, full, part = run_flow(x, b, quanta)
+        if after > ZERO:
+            s.remaining[i] = after
+            inflow += b
+        else:
+            s.remaining[i] = -b
+            s.step[i] = 0.0
+            s.full[i] = full
+            s.part[i] = part
+            s.ended[at + count] = i
+            count += 1
+    d.inflow = inflow
+    d.live -= count
+    ended = s.ended[at : at + count]
+    sort_by_end(s, ended)
+    return ended
+
+
+@inner
+def held_before(s: State, r: int, ended: Ints, t: float) -> float:
+    """Bytes that the flows of reducer r held before quantum t of the advance; a lower bound."""
+    total = 0.0
+    for i in range(s.reducer[r].first, s.reducer[r].last):
+        if s.full[i] == UNTIL_END:
+            total += max(s.remaining[i], 0.0)
+    for i in ended:
+        total += max((s.full[i] - t) * -s.remaining[i] + s.part[i], 0.0)
+    return total * (1.0 - 1e-9)
+
+
+@inner
+def last_quantum(s: State, ended: Ints, quanta: float) -> float:
+    """Quanta up to which a flow of a reducer may still have moved."""
+    latest = 0.0
+    for i in ended:
+        latest = max(latest, s.full[i] + (s.part[i] > 0))
+    return min(latest, quanta)
+
+
+@inner
+def open_until(s: State, r: int, ended: Ints, quanta: float) -> float:
+    """Quanta (≤ some) after which reducer r is not complete for certain."""
+    d = s.reducer[r]
+    if d.done != 0 or d.left <= ZERO:
         return 0.0
-    grain = s.reducer[r].inflow * _MORE + drift(s, r)
-    spare = s.reducer[r].left - ZERO
-    quiet = most
-    if spare < (quiet + 1.0) * grain:
-        quiet = np.floor(spare / grain) - 1.0
-    for i in range(len(x)):
-        if b[i] > 0:
-            spare, grain = x[i] - ZERO, b[i] + x[i] * _ULP
-            if spare < (quiet + 1.0) * grain:
-                quiet = np.floor(spare / grain) - 1.0
-    return max(quiet, 0.0)
+    margin = d.noise + (quanta + 1.0) * drift(s, r) + ZERO * (d.last - d.first + 2)
+    if held_before(s, r, ended, quanta) > margin:
+        return quanta
+    t = last_quantum(s, ended, quanta)
+    back = 1.0
+    while t > back and not held_before(s, r, ended, t - back) > margin:
+        back *= 2.0
+    return max(t - back, 0.0)
+
+
+@inner
+def finish_reducer(s: State, k: int, r: int, ended: Ints, t: float, quanta: float) -> None:
+    """Carry out quanta t… of an advance one by one and complete reducer r when it is.
+
+    The reducer is looked at after each flow: what later flows move, in the same quantum and after
+    it, takes `left`, 0 by then, below 0.
+    """
+    d = s.reducer[r]
+    live = d.live
+    for i in ended:
+        live += s.full[i] + (s.part[i] > 0) > t
+    while t < quanta:
+        moving = False
+        for i in range(d.first, d.last):
+            if s.remaining[i] < 0 and s.full[i] == UNTIL_END:
+                continue  # ended in an earlier advance
+            moved = move_in(s.step[i], s.remaining[i], s.full[i], s.part[i], t)
+            d.left -= moved
+            moving |= moved > 0
+            if s.full[i] + (s.part[i] > 0) == t + 1.0:
+                live -= 1
+            if d.done == 0 and (d.left <= ZERO or live == 0) and not s.full[i] < t:
+                d.done = 1
+                d.left = 0.0
+                s.coflow[k].open -= 1
+        if not moving:
+            return
+        t += 1.0
+
+
+@inner
+def lower_tally(s: State, r: int, ended: Ints, quanta: float) -> None:
+    """Take what reducer r moved off its second tally, whose floor is 0."""
+    d = s.reducer[r]
+    t = 0.0
+    while t < quanta and d.tally > 0:
+        most = d.inflow
+        for i in ended:
+            if s.full[i] + (s.part[i] > 0) > t:
+                most -= s.remaining[i]
+        if not most > 0:
+            return
+        grain = most * MORE + d.tally * ULP * (d.last - d.first + 1)
+        far = min(quanta, t + np.floor(d.tally / grain) - 1.0)
+        if far > t:
+            d.tally = take_on(s, d.tally, -1.0, ended, d.first, d.last, d.inflow, t, far)
+            t = far
+            continue
+        before = d.tally
+        for i in range(d.first, d.last):
+            moved = move_in(s.step[i], s.remaining[i], s.full[i], s.part[i], t)
+            d.tally = max(0.0, d.tally - moved)
+        t += 1.0
+        if d.tally == before:
+            return
 
 
 @inner
 def glides(s: State, r: int, x: Floats, b: Floats, quanta: float) -> bool:
     """Whether in some quanta no flow of reducer r leaves its binade, ties aside, nor may r end."""
     d = s.reducer[r]
-    if d.done != 0 or d.left - ZERO < (quanta + 1.0) * (d.inflow * _MORE + drift(s, r)):
+    if d.done != 0 or d.left - ZERO < (quanta + 1.0) * (d.inflow * MORE + drift(s, r)):
         return False
     return all_inside(x, b, quanta, 2.0 * ZERO)
 
 
 @inner
-def lower_tally(s: State, r: int, b: Floats, quanta: float) -> None:
-    """Take the steps `b` off the second tally of reducer r, whose floor is 0."""
-    d = s.reducer[r]
-    if d.tally > (quanta + 1.0) * (d.inflow * _MORE + d.tally * _ULP * (len(b) + 1)):
-        d.tally = descend_row(d.tally, b, d.inflow, quanta)
-        return
-    before = np.inf
-    while quanta > 0 and 0 < d.tally < before:
-        before = d.tally
-        for i in range(len(b)):
-            d.tally = max(0.0, d.tally - b[i])
-        quanta -= 1.0
-
-
-@inner
-def single_quantum(s: State, k: int, r: int, t: float, log: bool, tally: bool) -> None:
-    """Move reducer r of coflow k on by one quantum, the t-th (from 0) of an advance.
-
-    The reducer is looked at after each flow: what later flows move in the same quantum takes
-    `left`, 0 by then, below 0.
-    """
-    d = s.reducer[r]
-    inflow = 0.0
-    d.noise += drift(s, r)
-    for i in range(d.first, d.last):
-        if s.remaining[i] < 0:
-            continue
-        b = s.step[i]
-        moved = min(b, s.remaining[i])
-        s.remaining[i] -= moved
-        d.left -= moved
-        if tally:
-            d.tally = max(0.0, d.tally - moved)
-        if s.remaining[i] <= ZERO:
-            end_flow(s, k, r, i, t, moved, log)
-        else:
-            inflow += b
-        if d.done == 0 and (d.left <= ZERO or d.live == 0):
-            d.done = 1
-            d.left = 0.0
-            s.coflow[k].open -= 1
-    d.inflow = inflow
-
-
-@inner
-def end_flow(s: State, k: int, r: int, i: int, t: float, moved: float, log: bool) -> None:
-    """Take flow i out of reducer r and log what it moved in its last quantum t."""
-    if log:
-        whole = moved == s.step[i]
-        s.full[i] = t + 1.0 if whole else t
-        s.part[i] = 0.0 if whole else moved
-        c = s.coflow[k]
-        s.ended[s.reducer[c.first].first + c.ended] = i
-        c.ended += 1
-    s.remaining[i] = -s.step[i]
-    s.step[i] = 0.0
-    s.reducer[r].live -= 1
-
-
-@inner
 def advance_reducer(s: State, k: int, r: int, quanta: float, log: bool, tally: bool) -> None:
-    """Move reducer r of coflow k on."""
+    """Move reducer r of coflow k on; keep the log of its flows that ended if asked to."""
     d = s.reducer[r]
     x, b = s.remaining[d.first : d.last], s.step[d.first : d.last]
-    t = 0.0
-    while t < quanta and not idle(s, r):
-        quiet = quanta - t
-        if glides(s, r, x, b, quiet):
-            descend_inside(x, b, quiet)
-        else:
-            quiet = quiet_quanta(s, r, x, b, quiet)
-            if quiet < 1.0:
-                single_quantum(s, k, r, t, log, tally)
-                t += 1.0
-                continue
-            for i in range(len(x)):
-                if b[i] > 0:
-                    x[i] = descend(x[i], b[i], quiet)
-        d.noise += quiet * drift(s, r)
-        d.left = descend_row(d.left, b, d.inflow, quiet)
-        if tally:
-            lower_tally(s, r, b, quiet)
-        t += quiet
+    ended, t = s.ended[:0], quanta
+    if glides(s, r, x, b, quanta):
+        descend_inside(x, b, quanta)
+    else:
+        ended = run_flows(s, k, r, quanta)
+        t = open_until(s, r, ended, quanta)
+    d.noise += quanta * drift(s, r)
+    if tally:
+        lower_tally(s, r, ended, quanta)
+    d.left = take_on(s, d.left, -1.0, ended, d.first, d.last, d.inflow, 0.0, t)
+    if t < quanta:
+        finish_reducer(s, k, r, ended, t, quanta)
+    if log:
+        s.coflow[k].ended += len(ended)
+    else:
+        for i in ended:
+            s.full[i] = UNTIL_END
+
+
+@inner
+def attain(s: State, k: int, quanta: float) -> None:
+    """Add what coflow k moved in an advance to its attained bytes."""
+    c = s.coflow[k]
+    first, last = s.reducer[c.first].first, s.reducer[c.last - 1].last
+    ended = s.ended[first : first + c.ended]
+    sort_by_end(s, ended)
+    inflow = 0.0
+    for r in range(c.first, c.last):
+        inflow += s.reducer[r].inflow
+    c.attained = take_on(s, c.attained, 1.0, ended, first, last, inflow, 0.0, quanta)
+    for i in ended:
+        s.full[i] = UNTIL_END
+    c.ended = 0
 
 
 @inner
@@ -156,49 +229,11 @@ def advance(s: State, k: int, quanta: float, queues: bool, tally: bool) -> bool:
     """Move coflow k on by whole quanta; True if it completed."""
     c = s.coflow[k]
     log = queues and c.queue < c.lowest
-    inflow = 0.0
     moving = False
     for r in range(c.first, c.last):
-        if s.reducer[r].done != 2 and not idle(s, r):
+        if not idle(s, r):
             moving = True
             advance_reducer(s, k, r, quanta, log, tally)
-            inflow += s.reducer[r].inflow
     if log and moving:
-        attain(s, k, quanta, s.reducer[c.first].first, s.reducer[c.last - 1].last, inflow)
-    return c.open == 0
-
-
-@inner
-def due(s: State, k: int) -> float:
-    """Lower bound (≥ 1) on the quanta until coflow k completes; infinite if it never does.
-
-    A reducer is complete when its bytes are, or when its flows have ended: its bytes over the sum
-    of its steps bound both from below, up to ZERO a flow and the noise of subtractions.
-    """
-    latest = 1.0
-    for r in range(s.coflow[k].first, s.coflow[k].last):
-        d = s.reducer[r]
-        if d.done == 0 and d.left > ZERO:
-            if not d.inflow > 0:
-                return np.inf
-            spare = d.left - d.noise - ZERO * (d.last - d.first + 1)
-            latest = max(latest, np.floor(spare / (d.inflow * _MORE + drift(s, r))))
-    return latest
-
-
-@inner
-def due_by_flow(s: State, k: int) -> float:
-    """Tighter bound than `due`: no reducer completes before its slowest flow ends."""
-    latest = 1.0
-    for r in range(s.coflow[k].first, s.coflow[k].last):
-        d = s.reducer[r]
-        if d.done == 0 and d.left > ZERO:
-            margin = d.noise + ZERO * (d.last - d.first + 1)
-            grain = drift(s, r)
-            for i in range(d.first, d.last):
-                spare = s.remaining[i] - margin
-                if spare > latest * (s.step[i] * _MORE + grain):
-                    if s.step[i] == 0:
-                        return np.inf
-                    latest = np.floor(spare / (s.step[i] * _MORE + grain))
-    return latest
+        attain(s, k, quanta)
+    return bool(c.open == 0)

@@ -26,7 +26,7 @@ _ULP = 2.0**-52
 @inner
 def binade(x: float) -> float:
     """Largest power of two ≤ x, for a normal x > 0."""
-    return np.int64(np.float64(x).view(np.int64) & _EXPONENT).view(np.float64)  # type: ignore
+    return np.int64(np.float64(x).view(np.int64) & _EXPONENT).view(np.float64)
 
 
 @inner
@@ -36,7 +36,7 @@ def steps_inside(room: float, amount: float, most: float) -> float:
         return 0.0
     if amount * most < room:
         return most
-    steps = np.floor(room / amount)
+    steps = float(np.floor(room / amount))
     while steps > 0 and steps * amount >= room:
         steps -= 1.0
     return steps
@@ -76,21 +76,21 @@ def all_inside(x: Floats, b: Floats, n: float, floor: float) -> bool:
 
     Where b is 0, x may be anything.
     """
-    outside = 0
+    outside = np.int64(0)
     for i in range(len(x)):
-        low = np.int64(np.float64(x[i]).view(np.int64) & _EXPONENT).view(np.float64)  # type: ignore
+        low = np.int64(np.float64(x[i]).view(np.int64) & _EXPONENT).view(np.float64)
         amount = (b[i] + low) - low
         leaves = x[i] - n * amount <= low
         tie = abs(b[i] - amount) == low * _HALF_ULP
         outside |= np.int64((b[i] > 0) & (leaves | tie | (low < floor)))
-    return outside == 0
+    return bool(outside == 0)
 
 
 @inner
 def descend_inside(x: Floats, b: Floats, n: float) -> None:
     """Take n steps in each x, all of which stay in their binades."""
     for i in range(len(x)):
-        low = np.int64(np.float64(x[i]).view(np.int64) & _EXPONENT).view(np.float64)  # type: ignore
+        low = np.int64(np.float64(x[i]).view(np.int64) & _EXPONENT).view(np.float64)
         x[i] -= n * ((b[i] + low) - low)
 
 
@@ -103,52 +103,11 @@ def row_amount(steps: Floats, total: float, low: float) -> tuple[float, bool]:
     """
     if total >= low:
         return total, False
-    zero = np.float64(low).view(np.int64)  # type: ignore
+    zero = np.float64(low).view(np.int64)
     half = low * _HALF_ULP
-    ulps = 0
-    ties = 0
+    ulps, ties = np.int64(0), np.int64(0)
     for i in range(len(steps)):
         above = steps[i] + low
-        ulps += np.float64(above).view(np.int64) - zero  # type: ignore
+        ulps += np.float64(above).view(np.int64) - zero
         ties |= np.int64(abs(steps[i] - (above - low)) == half)
     return ulps * (low * _ULP), ties == 0
-
-
-@inner
-def row_step(x: float, steps: Floats) -> float:
-    """One quantum as it is: subtract the steps one after the other, in order."""
-    for i in range(len(steps)):
-        x -= steps[i]
-    return x
-
-
-@inner
-def descend_row(x: float, steps: Floats, total: float, n: float) -> float:
-    """Return x after n quanta in each of which all steps of a row are subtracted in order.
-
-    No step may take x to 0 or below. `total` is the sum of the steps, rounded somehow.
-    """
-    while n > 0:
-        low = binade(x)
-        amount, safe = row_amount(steps, total, low)
-        jump = 0.0
-        if safe:
-            jump = steps_inside(x - low, amount, n)
-        elif n > 2:
-            once = row_step(x, steps)
-            twice = row_step(once, steps)
-            if twice > low:
-                x = twice
-                n -= 2.0
-                amount = once - twice
-                jump = steps_inside(x - low, amount, n)
-        if jump > 0:
-            x -= jump * amount
-            n -= jump
-        else:
-            once = row_step(x, steps)
-            if once == x:
-                return x
-            x = once
-            n -= 1.0
-    return x

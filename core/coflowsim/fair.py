@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.coflowsim.advance import advance_reducer, quiet_quanta, single_quantum
+from core.coflowsim.advance import advance_reducer
+from core.coflowsim.due import quiet_quanta
 from core.coflowsim.loop import epoch_of
 from core.coflowsim.state import EPOCH_MS, LINK, QUANTUM_MS, State
 from core.jit import inner, kernel
@@ -23,13 +24,6 @@ def count(s: State, r: int, sign: float) -> None:
     for i in range(d.first, d.last):
         if s.remaining[i] >= 0:
             s.port[s.src[i]].sum_src += sign
-
-
-@inner
-def quiet_of(s: State, r: int) -> float:
-    """Quanta in which no flow of reducer r ends."""
-    first, last = s.reducer[r].first, s.reducer[r].last
-    return quiet_quanta(s, r, s.remaining[first:last], s.step[first:last], np.inf)
 
 
 @inner
@@ -57,55 +51,51 @@ def set_steps(s: State, r: int) -> None:
 
 
 @inner
-def settle(s: State, k: int, r: int, pending: Floats) -> None:
-    """Move reducer r on by the quanta that are pending."""
-    if pending[r] > 0:
-        advance_reducer(s, k, r, pending[r], False, False)
-        pending[r] = 0.0
+def settle_marked(s: State, order: Ints, mark: Ints, pending: Floats) -> bool:
+    """Move the marked reducers on by the quanta that are pending; True if a flow ended."""
+    ended = False
+    for k in order:
+        for r in range(s.coflow[k].first, s.coflow[k].last):
+            if mark[r] and pending[r] > 0:
+                before = s.reducer[r].live
+                count(s, r, -1.0)
+                advance_reducer(s, k, r, pending[r], False, False)
+                count(s, r, 1.0)
+                pending[r] = 0.0
+                ended |= s.reducer[r].live < before
+    return ended
 
 
 @inner
-def share_fairly(s: State, order: Ints, pending: Floats, quiet: Floats) -> None:
-    """Give each live flow its step: 1 MB / the flows of its ports, whichever is smaller."""
+def mark_changes(s: State, order: Ints, mark: Ints, quiet: Floats) -> None:
+    """Mark reducers that were just moved, or with a new share, 1 MB / the flows of a port."""
     for p in range(len(s.port)):
         s.port[p].share_src = LINK / max(s.port[p].sum_src, 1.0)
         s.port[p].share_dst = LINK / max(s.port[p].sum_dst, 1.0)
     for k in order:
         for r in range(s.coflow[k].first, s.coflow[k].last):
-            if s.reducer[r].live > 0 and steps_differ(s, r):
-                settle(s, k, r, pending)
-                set_steps(s, r)
-                quiet[r] = quiet_of(s, r)
+            mark[r] = s.reducer[r].live > 0 and (quiet[r] < 0 or steps_differ(s, r))
 
 
 @inner
-def run_until_end(
-    s: State, order: Ints, pending: Floats, quiet: Floats, most: float
-) -> tuple[float, bool]:
-    """Advance to the next quantum in which a flow may end; return quanta and if one ended."""
-    least = most
+def pass_quanta(
+    s: State, order: Ints, mark: Ints, pending: Floats, quiet: Floats, most: float
+) -> float:
+    """Let quanta pass up to the first in which a flow may end; mark the reducers that have such."""
     for k in order:
         for r in range(s.coflow[k].first, s.coflow[k].last):
             if s.reducer[r].live > 0:
-                least = min(least, quiet[r])
-    ended = False
-    passed = max(least, 1.0)
+                if mark[r]:
+                    set_steps(s, r)
+                    quiet[r] = quiet_quanta(s, r)
+                most = min(most, max(quiet[r], 1.0))
     for k in order:
         for r in range(s.coflow[k].first, s.coflow[k].last):
-            before = s.reducer[r].live
-            if before == 0:
-                continue
-            if quiet[r] >= passed:
-                pending[r] += passed
-                quiet[r] -= passed
-                continue
-            settle(s, k, r, pending)
-            count(s, r, -1.0)
-            single_quantum(s, k, r, 0.0, False, False)
-            count(s, r, 1.0)
-            quiet[r] = quiet_of(s, r)
-            ended |= s.reducer[r].live < before
-    return passed, ended
+            if s.reducer[r].live > 0:
+                mark[r] = quiet[r] < most
+                pending[r] += most
+                quiet[r] -= most
+    return most
 
 
 @inner
@@ -136,6 +126,7 @@ def simulate_fair(s: State) -> int:
     n = len(s.coflow)
     order = np.empty(n, np.int64)
     pending, quiet = np.zeros(len(s.reducer)), np.zeros(len(s.reducer))
+    mark = np.zeros(len(s.reducer), np.int64)
     listed, active, admitted, events = 0, 0, 0, 0
     now = 0.0
     while admitted < n or active > 0:
@@ -156,11 +147,14 @@ def simulate_fair(s: State) -> int:
         changed = True
         while active > 0 and now < until:
             if changed:
-                share_fairly(s, order[:listed], pending, quiet)
+                mark_changes(s, order[:listed], mark, quiet)
+                settle_marked(s, order[:listed], mark, pending)
                 events += 1
-            most = (until - now) / QUANTUM_MS
-            passed, changed = run_until_end(s, order[:listed], pending, quiet, most)
+            passed = pass_quanta(
+                s, order[:listed], mark, pending, quiet, (until - now) / QUANTUM_MS
+            )
             now += passed * QUANTUM_MS
+            changed = settle_marked(s, order[:listed], mark, pending)
             if changed:
                 listed, completed = unlist(s, order[:listed], now)
                 active -= completed

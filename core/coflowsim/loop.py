@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.coflowsim.advance import advance, due, due_by_flow
+from core.coflowsim.advance import advance
+from core.coflowsim.due import due, due_by_flow
 from core.coflowsim.rates import dclas, madd_passes, sort_by
 from core.coflowsim.state import EPOCH_MS, QUANTUM_MS, State
 from core.jit import inner, kernel
@@ -18,7 +19,7 @@ LIST_BY_TALLY = 2
 @inner
 def epoch_of(arrival_ms: float, earliest: float) -> float:
     """Start of the epoch that admits an arrival, not before `earliest` [ms]."""
-    return max(earliest, np.ceil(arrival_ms / EPOCH_MS - 1.0) * EPOCH_MS)
+    return float(max(earliest, np.ceil(arrival_ms / EPOCH_MS - 1.0) * EPOCH_MS))
 
 
 @inner
@@ -103,7 +104,7 @@ def run_until_completion(s: State, mode: int, order: Ints, horizon: float) -> fl
         next_due[i] = due(s, order[i])
     passed = horizon
     while True:
-        i = np.argmin(next_due)
+        i = int(np.argmin(next_due))
         if next_due[i] > passed or next_due[i] == np.inf:
             break
         if not tight[i]:

@@ -17,6 +17,10 @@ ZERO = 1e-3
 """Bytes that count as nothing."""
 ZERO_RATE = ZERO / 1024
 """Bytes a quantum that count as nothing: ZERO bits per 1024 ms. Powers of two lose no bit."""
+ULP = 2.3e-16
+"""A little more than the spacing of doubles, relative."""
+MORE = 1.0 + 1e-9
+"""Covers the rounding of a sum of steps."""
 UNTIL_END = np.inf
 """`full` of a flow that has not ended in the running advance."""
 
