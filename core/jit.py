@@ -98,12 +98,6 @@ def cache_directory() -> Path | None:
     return None
 
 
-def compiled() -> bool:
-    """Whether some kernels of this version lie compiled on disk."""
-    path = cache_directory()
-    return path is not None and any(path.rglob("*.nbi"))
-
-
 class _KernelCache(FunctionCache):  # type: ignore[misc]
     """Numba's cache of one kernel; one process compiles, the others wait for its result."""
 
@@ -135,14 +129,10 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
     def _load(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)
-        except Exception:  # whatever unpickling a damaged file raises
-            self.flush_quietly()
+        except Exception:  # whatever reading a damaged file raises: start afresh
+            with contextlib.suppress(OSError):
+                self.flush()
             return None
-
-    def flush_quietly(self) -> None:
-        """Forget what is on disk."""
-        with contextlib.suppress(OSError):
-            self.flush()
 
     def _unlock(self) -> None:
         if self._lock is not None:

@@ -63,7 +63,7 @@ def summarise(trace: Trace, outcome: Outcome) -> dict[str, int | float | None]:
 
     Means are exactly rounded sums, so they do not depend on the machine's vector units.
     """
-    cct = _cct(outcome)
+    cct = outcome.cct_s
     bins = trace.bins()
     busy = outcome.gamma_s > 0
     percentiles = {f"p{q}_cct_s": float(np.percentile(cct, q)) for q in (50, 90, 95, 99)}
@@ -82,7 +82,7 @@ def summarise(trace: Trace, outcome: Outcome) -> dict[str, int | float | None]:
 
 def coflow_table(trace: Trace, outcome: Outcome) -> dict[str, Any]:
     """Return the columns of `COFLOW_COLUMNS`, each an array of shape (n,)."""
-    cct = _cct(outcome)
+    cct = outcome.cct_s
     with np.errstate(divide="ignore", invalid="ignore"):
         slowdown = np.where(outcome.gamma_s > 0, cct / outcome.gamma_s, np.nan)
     return {
@@ -100,11 +100,6 @@ def coflow_table(trace: Trace, outcome: Outcome) -> dict[str, Any]:
         "size_bytes": outcome.size_bytes,
         "bin": trace.bins(),
     }
-
-
-def _cct(outcome: Outcome) -> Floats:
-    # Engine times are multiples of 1 ns or coarser: rounding removes the noise of the division.
-    return np.round(outcome.finish_s - outcome.start_s, 9)
 
 
 def _mean(values: Floats) -> float | None:

@@ -14,6 +14,8 @@ from core.schedulers import schedulers
 from core.workloads import workloads
 from sweep.settings import SEED
 
+MOST_ROWS = 10_000_000
+
 
 @dataclass(frozen=True)
 class Grid:
@@ -46,6 +48,8 @@ def checked_axes(grid: Grid) -> tuple[dict[str, list[Any]], dict[str, int]]:
         "engine": registry.engines(),
         "workload": workloads(),
     }
+    if grid_size(grid.axes) > MOST_ROWS:
+        raise GridError(f"{grid_size(grid.axes)} grid rows: more than {MOST_ROWS}")
     axes: dict[str, list[Any]] = {}
     repeated: dict[str, int] = {}
     for key, values in grid.axes.items():

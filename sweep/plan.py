@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from core import registry
+from core.errors import TraceError
 from core.parameters import Parameter, Value, defaults
 from core.trace import Trace
 from core.workloads import workloads
@@ -162,10 +163,8 @@ def _point(
     content: str,
 ) -> Point:
     scheduler, engine, workload = names
-    own = {k: v for k, v in values.items() if k.startswith("workload.")}
     rest = {k: v for k, v in values.items() if not k.startswith("workload.")}
-    by_content = workloads()[workload].identified_by_content
-    source = [workload, content, {} if by_content else own, replicate]
+    source = _source(workload, content, values, replicate)
     run = [scheduler, engine, registry.engines()[engine].version, rest]
     return Point(
         point_id=_digest([source, run]),
@@ -175,8 +174,23 @@ def _point(
         replicate=replicate,
         seed=None if seed is None else int(seed),
         values=values,
-        trace_id=_digest([source, own]),
+        trace_id=_trace_id(workload, content, values, replicate),
     )
+
+
+def _source(
+    workload: str, content: str, values: Mapping[str, Value], replicate: int | None
+) -> list[Any]:
+    """Return what a trace depends on."""
+    own = {k: v for k, v in values.items() if k.startswith("workload.")}
+    by_content = workloads()[workload].identified_by_content
+    return [workload, content, {} if by_content else own, replicate]
+
+
+def _trace_id(
+    workload: str, content: str, values: Mapping[str, Value], replicate: int | None
+) -> str:
+    return _digest(_source(workload, content, values, replicate))
 
 
 def _digest(content: Any) -> str:
@@ -185,11 +199,20 @@ def _digest(content: Any) -> str:
 
 
 def build_trace(point: Point) -> Trace:
-    """Build or read the workload of a point; the same point gives the same trace anywhere."""
+    """Build or read the workload of a point; the same point gives the same trace anywhere.
+
+    Raises
+    ------
+    TraceError
+        The file cannot be used any more, or is not the one that the sweep was planned with.
+    """
     workload = workloads()[point.workload]
-    return workload.build(
-        complete(point.workload, point.values.items()), generator(point, "workload")
-    )
+    values = complete(point.workload, point.values.items())
+    trace = workload.build(values, generator(point, "workload"))
+    now = _trace_id(point.workload, workload.content(values), point.values, point.replicate)
+    if now != point.trace_id:
+        raise TraceError(f"{trace.name} has changed since the sweep was planned; start it again")
+    return trace
 
 
 def complete(workload: str, given: Iterable[tuple[str, Value]]) -> dict[str, Value]:

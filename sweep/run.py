@@ -43,7 +43,8 @@ def run(grid: Grid, settings: Settings, command: Sequence[str]) -> int:
     if settings["sweep.dry_run"]:
         return 0
     directory = str(settings["output.dir"] or _fresh_directory())
-    complete = _execute(plan, settings, directory, manifest_of(plan, settings, command), console)
+    manifest = manifest_of(plan, settings, command)
+    complete = _execute(plan, settings, directory, manifest, console)
     failed = _report(plan, directory, console)
     if not complete:
         console.print(
@@ -83,10 +84,12 @@ def _execute(
             )
         if todo and not compiled():
             console.print("compiling the kernels, once on this machine: this takes a while")
-        with Interrupts(console) as interrupts:
+        local = settings["executor"] == "local"
+        with Interrupts(console, leave=local) as interrupts:
             try:
                 if executor is None:
                     executor = stack.enter_context(_executor(settings, todo))
+                interrupts.install()
                 with Progress(len(todo), console) as progress:
                     results = executor(todo, coflows)
                     _collect(results, data, progress, counts, settings, interrupts)

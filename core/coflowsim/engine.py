@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from typing import Any
+
 import numpy as np
 
 from core.coflowsim import fair, loop, matching
-from core.coflowsim.rules import FairPerFlow, Matching, Queues, Rule
+from core.coflowsim.rules import FairPerFlow, InOrder, Matching, Queues, Rule
 from core.coflowsim.sizes import MB, Demand, demand
 from core.coflowsim.state import State, new_state
 from core.engine import Engine
@@ -33,7 +36,7 @@ def run(trace: Trace, scheduler: Scheduler, values: Values) -> Outcome:
     rule = scheduler.rules["coflowsim"]
     assert isinstance(rule, Rule)
     sizes = demand(trace)
-    if sizes.reducer_bytes.max() >= 2.0**62:
+    if sizes.reducer_bytes.max() >= 2.0**53:
         raise SimulationError(f"{trace.name}: a reducer of {sizes.reducer_bytes.max():.3g} B")
     # Milliseconds with the noise of seconds · 1000 removed: admissions compare them exactly.
     arrival_ms = np.round(trace.arrival_s * 1e3, 6)
@@ -53,6 +56,7 @@ def run(trace: Trace, scheduler: Scheduler, values: Values) -> Outcome:
         length_bytes=sizes.length_bytes,
         gamma_s=sizes.gamma_bytes / MB * 0.008,
         events=int(events),
+        exact_cct_s=(state.coflow.finish - state.coflow.start) / 1e3,
     )
 
 
@@ -114,17 +118,21 @@ def java_doubles(seed: int, n: int) -> Floats:
     return draws
 
 
-def warm() -> None:
-    """Compile every kernel, or load it from the cache, by running three coflows everywhere."""
+def warm(names: Iterable[str] | None = None) -> None:
+    """Compile the kernels of some schedulers (of all), or load them from the cache.
+
+    Three coflows are run under one scheduler of each kind.
+    """
     mesh = [(s, d, 3e6 * (1 + s + d)) for s in (0, 1) for d in (0, 1, 2)]
     trace = from_flows("warm", 3, [(1, 0.0, mesh), (2, 0.5, mesh[:3]), (3, 30.0, mesh[1:2])])
-    kinds = {}
-    for scheduler in schedulers().values():
-        rule = scheduler.rules.get("coflowsim")
-        kinds[type(rule), getattr(rule, "key", None) is None] = scheduler, rule
+    kinds: dict[Any, tuple[Scheduler, Rule]] = {}
+    for name in schedulers() if names is None else names:
+        rule = schedulers()[name].rules.get("coflowsim")
+        if isinstance(rule, Rule):
+            kernel = loop if isinstance(rule, InOrder | Queues) else type(rule)
+            kinds[kernel] = schedulers()[name], rule
     for scheduler, rule in kinds.values():
-        if rule is not None:
-            run(trace, scheduler, defaults(rule.parameters))
+        run(trace, scheduler, defaults(rule.parameters))
 
 
 ENGINE = Engine(

@@ -52,17 +52,17 @@ def set_steps(s: State, r: int) -> None:
 
 @inner
 def settle_marked(s: State, order: Ints, mark: Ints, pending: Floats) -> bool:
-    """Move the marked reducers on by the quanta that are pending; True if a flow ended."""
+    """Move the marked reducers on by the quanta that are pending; True if something ended."""
     ended = False
     for k in order:
         for r in range(s.coflow[k].first, s.coflow[k].last):
             if mark[r] and pending[r] > 0:
-                before = s.reducer[r].live
+                live, done = s.reducer[r].live, s.reducer[r].done
                 count(s, r, -1.0)
                 advance_reducer(s, k, r, pending[r], False, False)
                 count(s, r, 1.0)
                 pending[r] = 0.0
-                ended |= s.reducer[r].live < before
+                ended |= s.reducer[r].live < live or s.reducer[r].done > done
     return ended
 
 
