@@ -15,7 +15,7 @@ from rich.console import Console
 
 from core import registry
 from core.errors import StoreError
-from core.jit import compiled
+from core.jit import cache_directory
 from core.parameters import Value
 from sweep import execute
 from sweep.grid import Grid, grid_size
@@ -82,7 +82,7 @@ def _execute(
                 f"{_count(done, 'point')} finished in {directory}: {len(todo)} to run",
                 markup=False,
             )
-        if todo and not compiled():
+        if todo and not _compiled():
             console.print("compiling the kernels, once on this machine: this takes a while")
         local = settings["executor"] == "local"
         with Interrupts(console, leave=local) as interrupts:
@@ -122,6 +122,12 @@ def describe(plan: Plan, console: Console) -> None:
     if points < rows:
         for key, names in plan.unread().items():
             console.print(f"  {key} is not read by {', '.join(names)}", markup=False)
+
+
+def _compiled() -> bool:
+    """Whether kernels of this version lie compiled on disk."""
+    path = cache_directory()
+    return path is not None and any(path.rglob("*.nbi"))
 
 
 def _count(number: int, noun: str) -> str:
