@@ -197,3 +197,73 @@ def test_errors_in_experiment_files_are_found(tmp_path) -> None:
 def test_a_parameter_says_what_it_allows() -> None:
     with pytest.raises(ParameterError, match=r"queue\.count=0: allowed is a whole number ≥ 1"):
         plan("queue.count=0")
+
+
+def test_a_trace_that_changes_after_planning_is_not_stored_under_the_old_id(tmp_path) -> None:
+    path = tmp_path / "t.txt"
+    path.write_text("2 1\n1 0 1 0 1 1:1\n")
+    (point,) = plan("scheduler=aalo", "workload=trace", f"workload.path={path}").points.values()
+    assert len(build_trace(point)) == 1
+    path.write_text("2 1\n1 0 1 0 1 1:1000\n")
+    with pytest.raises(TraceError, match="has changed since"):
+        build_trace(point)
+
+
+@pytest.mark.parametrize("line", ["scheduler: aalo", "workload: toy", "engine: coflowsim"])
+def test_a_name_outside_the_grid_of_a_file_is_an_error(line, tmp_path) -> None:
+    folder = tmp_path / "experiment"
+    folder.mkdir()
+    (folder / "e.yaml").write_text(f"# @package _global_\n{line}\n")
+    with pytest.raises(InputError):
+        plan("+experiment=e", config_dir=str(tmp_path))
+
+
+def test_a_value_of_a_file_that_no_point_reads_is_an_error(tmp_path) -> None:
+    folder = tmp_path / "experiment"
+    folder.mkdir()
+    text = "# @package _global_\nqueue: {base: 2}\ngrid: {scheduler: [varys]}\n"
+    (folder / "e.yaml").write_text(text)
+    with pytest.raises(GridError, match=r"queue\.base: no point"):
+        plan("+experiment=e", config_dir=str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("scheduler: [aalo, asebf", "5", "grid: 5", "a: 1\na: 2", "--- 1\n--- 2", "\t- x"),
+        *("queue: {base: '${queue.count}', count: '${queue.base}'}", "defaults: foo"),
+        *("width: ${oc.env:NOT_SET_ANYWHERE}", "x: !!python/name:os.system", "\x00\x01"),
+    ],
+)
+def test_broken_files_are_input_errors(text, tmp_path) -> None:
+    folder = tmp_path / "experiment"
+    folder.mkdir()
+    (folder / "e.yaml").write_text(f"# @package _global_\n{text}\n")
+    with pytest.raises(InputError):
+        plan("+experiment=e", config_dir=str(tmp_path))
+
+
+@pytest.mark.parametrize(
+    "override",
+    [
+        *("queue.count=range(1,5,0)", "queue.first_threshold_mb=range(1,1e9,1)"),
+        *("queue.base=" + 400 * "9", "seed=" + 400 * "9", "queue.base=" + 5000 * "9"),
+        *("scheduler=aalo,", "scheduler=aalo,,varys", "output.dir=~/x", "ray.num_cpus=2"),
+    ],
+)
+def test_what_would_hang_or_break_is_refused(override) -> None:
+    with pytest.raises(InputError):
+        plan(override, "executor=local")
+
+
+def test_a_unit_that_the_engine_does_not_read_is_an_error() -> None:
+    """In coflowsim a MB of the file is a MB of the simulator."""
+    path = f"workload.path={DATA}/rand-8x200.txt"
+    with pytest.raises(GridError, match=r"workload\.mb_bytes: no point"):
+        plan("workload=trace", path, "workload.mb_bytes=1e5")
+
+
+def test_arrivals_that_leave_no_digits_are_refused(tmp_path) -> None:
+    (tmp_path / "t.txt").write_text("2 1\n1 1e17 1 0 1 1:1\n")
+    with pytest.raises(TraceError, match=r"t\.txt line 2: arrival"):
+        plan("workload=trace", f"workload.path={tmp_path / 't.txt'}")

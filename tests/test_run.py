@@ -175,3 +175,39 @@ def test_an_interrupted_sweep_keeps_what_is_finished(signal_number, tmp_path) ->
     assert f"{finished} points finished" in again.stdout
     table = load(tmp_path / "out")
     assert table["status"].eq("ok").sum() == len(table) == 300
+
+
+def test_a_signal_ends_a_long_point(tmp_path) -> None:
+    """Signals reach a sweep during a point of minutes."""
+    words = ["executor=local", "scheduler=fair", "workload.coflows=20000", "workload.load=0.1"]
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sweep", *words, "output.dir=out"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.STDOUT,
+        text=True,
+    )
+    while not (tmp_path / "out" / "points.parquet").exists():
+        time.sleep(0.05)
+    time.sleep(1)
+    process.send_signal(signal.SIGINT)
+    out, _ = process.communicate(timeout=20)
+    assert process.returncode == 130, out
+    assert "stopping" in out
+
+
+def test_an_early_interrupt_has_no_traceback(tmp_path) -> None:
+    for delay in (0.1, 0.4):
+        process = subprocess.Popen(
+            [sys.executable, "-m", "sweep", "executor=local"],
+            cwd=tmp_path,
+            env=os.environ | {"PYTHONPATH": str(ROOT)},
+            stderr=subprocess.PIPE,
+            text=True,
+        )
+        time.sleep(delay)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        assert process.returncode in (130, -signal.SIGINT)
+        assert process.returncode != 130 or "Traceback" not in err
