@@ -33,16 +33,17 @@ def run(x, b, n):
 
 @compiled
 def inside(x, b, n):
-    if not all_inside(x, b, n, 1e-3):
+    if not all_inside(x, b, 1, len(x), n, 1e-3):
         return False
-    descend_inside(x, b, n)
+    descend_inside(x, b, 1, len(x), n)
     return True
 
 
 @compiled
 def tally(s, x, sign, ended, inflow, t, until):
-    sort_by_end(s, ended)
-    return take_on(s, x, sign, ended, 0, len(s.step), inflow, t, until)
+    s.ended[: len(ended)] = ended
+    sort_by_end(s, 0, len(ended))
+    return take_on(s, x, sign, 0, len(ended), 0, len(s.step), inflow, t, until)
 
 
 @st.composite
@@ -116,14 +117,16 @@ def test_run_flow_is_the_loop(data, x, n):
 def test_a_row_inside_its_binades_is_the_loop(data, row, n):
     b = [data.draw(st.one_of(st.just(0.0), steps_below(x))) for x in row]
     n = min([n, *(int(x / step / 3) for x, step in zip(row, b, strict=True) if step > 0)])
-    got = np.array(row)
-    if inside(got, np.array(b), float(n)):
-        for x, step, result in zip(row, b, got, strict=True):
+    got = np.array([0.5, *row])  # what lies before the row stays as it is
+    moved = inside(got, np.array([0.1, *b]), float(n))
+    assert got[0] == 0.5
+    if moved:
+        for x, step, result in zip(row, b, got[1:], strict=True):
             for _ in range(n):
                 x -= step
             assert x == result
     else:
-        assert got.tolist() == row
+        assert got[1:].tolist() == row
 
 
 def row_state(steps, logged):

@@ -13,7 +13,6 @@ from core.coflowsim.exact import all_inside, descend, descend_inside
 from core.coflowsim.state import MORE, ULP, UNTIL_END, ZERO, State
 from core.coflowsim.tally import move_in, sort_by_end, take_on
 from core.jit import inner
-from core.trace import Floats, Ints
 
 
 @inner
@@ -39,7 +38,9 @@ def run_flow(x: float, b: float, quanta: float) -> tuple[float, float, float]:
     while t < quanta and x > ZERO:
         grain = b + x * ULP
         # A quantum less than would fit: the margin for what rounding can do.
-        quiet = min(quanta - t, np.floor((x - ZERO) / grain) - 1.0)
+        quiet = quanta - t
+        if x - ZERO < (quiet + 1.0) * grain:
+            quiet = float(np.floor((x - ZERO) / grain)) - 1.0
         if quiet >= 1.0:
             x = descend(x, b, quiet)
             t += quiet
@@ -52,8 +53,8 @@ def run_flow(x: float, b: float, quanta: float) -> tuple[float, float, float]:
 
 
 @inner
-def run_flows(s: State, k: int, r: int, quanta: float) -> Ints:
-    """Move the flows of reducer r on; log and return those that end."""
+def run_flows(s: State, k: int, r: int, quanta: float) -> int:
+    """Move the flows of reducer r on; log those that end and return how many."""
     c, d = s.coflow[k], s.reducer[r]
     at = s.reducer[c.first].first + c.ended
     inflow, count = 0.0, 0
@@ -76,50 +77,51 @@ def run_flows(s: State, k: int, r: int, quanta: float) -> Ints:
             count += 1
     d.inflow = inflow
     d.live -= count
-    ended = s.ended[at : at + count]
-    sort_by_end(s, ended)
-    return ended
+    sort_by_end(s, at, at + count)
+    return count
 
 
 @inner
-def held_before(s: State, r: int, ended: Ints, t: float) -> float:
+def held_before(s: State, r: int, begin: int, end: int, t: float) -> float:
     """Bytes that the flows of reducer r held before quantum t of the advance; a lower bound."""
     total = 0.0
     for i in range(s.reducer[r].first, s.reducer[r].last):
         if s.full[i] == UNTIL_END:
             total += max(s.remaining[i], 0.0)
-    for i in ended:
+    for at in range(begin, end):
+        i = s.ended[at]
         total += max((s.full[i] - t) * -s.remaining[i] + s.part[i], 0.0)
     return total * (1.0 - 1e-9)
 
 
 @inner
-def last_quantum(s: State, ended: Ints, quanta: float) -> float:
+def last_quantum(s: State, begin: int, end: int, quanta: float) -> float:
     """Quanta up to which a flow of a reducer may still have moved."""
     latest = 0.0
-    for i in ended:
+    for at in range(begin, end):
+        i = s.ended[at]
         latest = max(latest, s.full[i] + (s.part[i] > 0))
     return min(latest, quanta)
 
 
 @inner
-def open_until(s: State, r: int, ended: Ints, quanta: float) -> float:
+def open_until(s: State, r: int, begin: int, end: int, quanta: float) -> float:
     """Quanta (≤ some) after which reducer r is not complete for certain."""
     d = s.reducer[r]
     if d.done != 0 or d.left <= ZERO:
         return 0.0
     margin = d.noise + (quanta + 1.0) * drift(s, r) + ZERO * (d.last - d.first + 2)
-    if held_before(s, r, ended, quanta) > margin:
+    if held_before(s, r, begin, end, quanta) > margin:
         return quanta
-    t = last_quantum(s, ended, quanta)
+    t = last_quantum(s, begin, end, quanta)
     back = 1.0
-    while t > back and not held_before(s, r, ended, t - back) > margin:
+    while t > back and not held_before(s, r, begin, end, t - back) > margin:
         back *= 2.0
     return max(t - back, 0.0)
 
 
 @inner
-def finish_reducer(s: State, k: int, r: int, ended: Ints, t: float, quanta: float) -> None:
+def finish_reducer(s: State, k: int, r: int, begin: int, end: int, t: float, quanta: float) -> None:
     """Carry out quanta t… of an advance one by one and complete reducer r when it is.
 
     The reducer is looked at after each flow: what later flows move, in the same quantum and after
@@ -127,7 +129,8 @@ def finish_reducer(s: State, k: int, r: int, ended: Ints, t: float, quanta: floa
     """
     d = s.reducer[r]
     live = d.live
-    for i in ended:
+    for at in range(begin, end):
+        i = s.ended[at]
         live += s.full[i] + (s.part[i] > 0) > t
     while t < quanta:
         moving = False
@@ -149,13 +152,14 @@ def finish_reducer(s: State, k: int, r: int, ended: Ints, t: float, quanta: floa
 
 
 @inner
-def lower_tally(s: State, r: int, ended: Ints, quanta: float) -> None:
+def lower_tally(s: State, r: int, begin: int, end: int, quanta: float) -> None:
     """Take what reducer r moved off its second tally, whose floor is 0."""
     d = s.reducer[r]
     t = 0.0
     while t < quanta and d.tally > 0:
         most = d.inflow
-        for i in ended:
+        for at in range(begin, end):
+            i = s.ended[at]
             if s.full[i] + (s.part[i] > 0) > t:
                 most -= s.remaining[i]
         if not most > 0:
@@ -163,7 +167,7 @@ def lower_tally(s: State, r: int, ended: Ints, quanta: float) -> None:
         grain = most * MORE + d.tally * ULP * (d.last - d.first + 1)
         far = min(quanta, t + np.floor(d.tally / grain) - 1.0)
         if far > t:
-            d.tally = take_on(s, d.tally, -1.0, ended, d.first, d.last, d.inflow, t, far)
+            d.tally = take_on(s, d.tally, -1.0, begin, end, d.first, d.last, d.inflow, t, far)
             t = far
             continue
         before = d.tally
@@ -176,36 +180,36 @@ def lower_tally(s: State, r: int, ended: Ints, quanta: float) -> None:
 
 
 @inner
-def glides(s: State, r: int, x: Floats, b: Floats, quanta: float) -> bool:
+def glides(s: State, r: int, quanta: float) -> bool:
     """Whether in some quanta no flow of reducer r leaves its binade, ties aside, nor may r end."""
     d = s.reducer[r]
     if d.done != 0 or d.left - ZERO < (quanta + 1.0) * (d.inflow * MORE + drift(s, r)):
         return False
-    return all_inside(x, b, quanta, 2.0 * ZERO)
+    return all_inside(s.remaining, s.step, d.first, d.last, quanta, 2.0 * ZERO)
 
 
 @inner
 def advance_reducer(s: State, k: int, r: int, quanta: float, log: bool, tally: bool) -> None:
     """Move reducer r of coflow k on; keep the log of its flows that ended if asked to."""
     d = s.reducer[r]
-    x, b = s.remaining[d.first : d.last], s.step[d.first : d.last]
-    ended, t = s.ended[:0], quanta
-    if glides(s, r, x, b, quanta):
-        descend_inside(x, b, quanta)
+    begin = s.reducer[s.coflow[k].first].first + s.coflow[k].ended
+    end, t = begin, quanta
+    if glides(s, r, quanta):
+        descend_inside(s.remaining, s.step, d.first, d.last, quanta)
     else:
-        ended = run_flows(s, k, r, quanta)
-        t = open_until(s, r, ended, quanta)
+        end += run_flows(s, k, r, quanta)
+        t = open_until(s, r, begin, end, quanta)
     d.noise += quanta * drift(s, r)
     if tally:
-        lower_tally(s, r, ended, quanta)
-    d.left = take_on(s, d.left, -1.0, ended, d.first, d.last, d.inflow, 0.0, t)
+        lower_tally(s, r, begin, end, quanta)
+    d.left = take_on(s, d.left, -1.0, begin, end, d.first, d.last, d.inflow, 0.0, t)
     if t < quanta:
-        finish_reducer(s, k, r, ended, t, quanta)
+        finish_reducer(s, k, r, begin, end, t, quanta)
     if log:
-        s.coflow[k].ended += len(ended)
+        s.coflow[k].ended += end - begin
     else:
-        for i in ended:
-            s.full[i] = UNTIL_END
+        for at in range(begin, end):
+            s.full[s.ended[at]] = UNTIL_END
 
 
 @inner
@@ -213,14 +217,14 @@ def attain(s: State, k: int, quanta: float) -> None:
     """Add what coflow k moved in an advance to its attained bytes."""
     c = s.coflow[k]
     first, last = s.reducer[c.first].first, s.reducer[c.last - 1].last
-    ended = s.ended[first : first + c.ended]
-    sort_by_end(s, ended)
+    end = first + c.ended
+    sort_by_end(s, first, end)
     inflow = 0.0
     for r in range(c.first, c.last):
         inflow += s.reducer[r].inflow
-    c.attained = take_on(s, c.attained, 1.0, ended, first, last, inflow, 0.0, quanta)
-    for i in ended:
-        s.full[i] = UNTIL_END
+    c.attained = take_on(s, c.attained, 1.0, first, end, first, last, inflow, 0.0, quanta)
+    for at in range(first, end):
+        s.full[s.ended[at]] = UNTIL_END
     c.ended = 0
 
 

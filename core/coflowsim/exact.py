@@ -71,13 +71,14 @@ def descend(x: float, b: float, n: float) -> float:
 
 
 @inner
-def all_inside(x: Floats, b: Floats, n: float, floor: float) -> bool:
+def all_inside(x: Floats, b: Floats, first: int, last: int, n: float, floor: float) -> bool:
     """Whether n steps leave each x above its binade's low end, that above a floor, without ties.
 
-    Where b is 0, x may be anything.
+    Looks at first:last. Where b is 0, x may be anything.
     """
     outside = np.int64(0)
-    for i in range(len(x)):
+    # Unsigned: an index that may be negative costs the vector instructions.
+    for i in range(np.uint64(first), np.uint64(last)):
         low = np.int64(np.float64(x[i]).view(np.int64) & _EXPONENT).view(np.float64)
         amount = (b[i] + low) - low
         leaves = x[i] - n * amount <= low
@@ -87,16 +88,18 @@ def all_inside(x: Floats, b: Floats, n: float, floor: float) -> bool:
 
 
 @inner
-def descend_inside(x: Floats, b: Floats, n: float) -> None:
-    """Take n steps in each x, all of which stay in their binades."""
-    for i in range(len(x)):
+def descend_inside(x: Floats, b: Floats, first: int, last: int, n: float) -> None:
+    """Take n steps in each x of first:last, all of which stay in their binades."""
+    for i in range(np.uint64(first), np.uint64(last)):
         low = np.int64(np.float64(x[i]).view(np.int64) & _EXPONENT).view(np.float64)
         x[i] -= n * ((b[i] + low) - low)
 
 
 @inner
-def row_amount(steps: Floats, total: float, low: float) -> tuple[float, bool]:
-    """Sum of the steps, each rounded to the ulp of the binade, and whether that is safe to use.
+def row_amount(
+    steps: Floats, first: int, last: int, total: float, low: float
+) -> tuple[float, bool]:
+    """Sum of steps first:last, each rounded to the binade's ulp, and whether that is safe to use.
 
     `total` is the sum of the steps, rounded somehow. Not safe where the steps together are as
     large as the binade or one of them lies half-way between two multiples.
@@ -106,7 +109,7 @@ def row_amount(steps: Floats, total: float, low: float) -> tuple[float, bool]:
     zero = np.float64(low).view(np.int64)
     half = low * _HALF_ULP
     ulps, ties = np.int64(0), np.int64(0)
-    for i in range(len(steps)):
+    for i in range(np.uint64(first), np.uint64(last)):
         above = steps[i] + low
         ulps += np.float64(above).view(np.int64) - zero
         ties |= np.int64(abs(steps[i] - (above - low)) == half)

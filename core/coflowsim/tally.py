@@ -11,7 +11,6 @@ from __future__ import annotations
 from core.coflowsim.exact import binade, row_amount, steps_inside
 from core.coflowsim.state import UNTIL_END, State
 from core.jit import inner
-from core.trace import Ints
 
 _HALF_ULP = 2.0**-53
 
@@ -35,26 +34,27 @@ def tally_quantum(s: State, x: float, sign: float, first: int, last: int, t: flo
 
 
 @inner
-def sort_by_end(s: State, ended: Ints) -> None:
-    """Sort flows that ended by the quantum in which they did (Shell's sort)."""
-    gap = len(ended)
+def sort_by_end(s: State, begin: int, end: int) -> None:
+    """Sort entries begin:end of the log by the quanta that the flows moved whole (Shell's sort)."""
+    gap = end - begin
     while gap > 0:
-        for i in range(gap, len(ended)):
-            flow, j = ended[i], i
-            while j >= gap and s.full[ended[j - gap]] > s.full[flow]:
-                ended[j] = ended[j - gap]
+        for i in range(begin + gap, end):
+            flow, j = s.ended[i], i
+            while j - gap >= begin and s.full[s.ended[j - gap]] > s.full[flow]:
+                s.ended[j] = s.ended[j - gap]
                 j -= gap
-            ended[j] = flow
+            s.ended[j] = flow
         gap = 1 if gap == 2 else (5 * gap - 1) // 11
 
 
 @inner
-def ended_amount(s: State, ended: Ints, low: float) -> tuple[float, bool]:
+def ended_amount(s: State, begin: int, end: int, low: float) -> tuple[float, bool]:
     """Sum of the last steps of flows that ended, each rounded, and whether that is safe to use."""
     total = 0.0
     safe = True
     half = low * _HALF_ULP
-    for i in ended:
+    for at in range(begin, end):
+        i = s.ended[at]
         b, part = -s.remaining[i], s.part[i]
         amount = (b + low) - low
         total += amount
@@ -65,22 +65,22 @@ def ended_amount(s: State, ended: Ints, low: float) -> tuple[float, bool]:
 
 @inner
 def walk(
-    s: State, ended: Ints, alive: float, low: float, room: float, t: float, until: float
+    s: State, begin: int, end: int, alive: float, low: float, room: float, t: float, until: float
 ) -> tuple[float, float]:
     """Go on from quantum t while the rounded moves add up to less than `room`.
 
     `alive` is what the flows that have not ended move in a quantum; `ended` are the others that
-    still move, sorted. Return the quantum reached and the sum; both stay where rounding could
+    still move, sorted. Return the quantum reached and the sum; a sum of −1 where rounding could
     differ from move to move.
     """
-    moving, safe = ended_amount(s, ended, low)
+    moving, safe = ended_amount(s, begin, end, low)
     if not safe:
-        return t, 0.0
-    used, at = 0.0, 0
+        return t, -1.0
+    used, at = 0.0, begin
     while t < until:
         change = until
-        if at < len(ended):
-            change = min(until, s.full[ended[at]])
+        if at < end:
+            change = min(until, s.full[s.ended[at]])
         if t < change:
             steps = steps_inside(room - used, alive + moving, change - t)
             used += steps * (alive + moving)
@@ -89,8 +89,8 @@ def walk(
                 break
         parts = 0.0
         here = at
-        while here < len(ended) and s.full[ended[here]] == t:
-            i = ended[here]
+        while here < end and s.full[s.ended[here]] == t:
+            i = s.ended[here]
             parts += (s.part[i] + low) - low
             moving -= (low - s.remaining[i]) - low
             here += 1
@@ -107,7 +107,8 @@ def take_on(
     s: State,
     x: float,
     sign: float,
-    ended: Ints,
+    begin: int,
+    end: int,
     first: int,
     last: int,
     inflow: float,
@@ -119,26 +120,25 @@ def take_on(
     The moves are those of flows first:last; `ended` lists those that ended, sorted; `inflow` is
     the sum of the steps of the others, rounded somehow. Taken down, x must stay above 0.
     """
-    steps = s.step[first:last]
-    at = 0
     while t < until:
-        while at < len(ended) and s.full[ended[at]] + (s.part[ended[at]] > 0) <= t:
-            at += 1
+        while begin < end and s.full[s.ended[begin]] + (s.part[s.ended[begin]] > 0) <= t:
+            begin += 1
         low = binade(x)
-        alive, safe = row_amount(steps, inflow, low)
+        alive, safe = row_amount(s.step, first, last, inflow, low)
         if safe:
             room = 2.0 * low - x if sign > 0 else x - low
-            reached, used = walk(s, ended[at:], alive, low, room, t, until)
+            reached, used = walk(s, begin, end, alive, low, room, t, until)
             if reached > t:
                 x += sign * used
                 t = reached
                 continue
+            safe = used >= 0
         change = until
-        if at < len(ended):
-            change = min(until, s.full[ended[at]])
+        if begin < end:
+            change = min(until, s.full[s.ended[begin]])
         once = tally_quantum(s, x, sign, first, last, t)
         t += 1.0
-        if low == 0.0 or change - t <= 2.0:
+        if safe or low == 0.0 or change - t <= 2.0:
             x = once
             continue
         x = tally_quantum(s, once, sign, first, last, t)
