@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.fluid.bits import ONE, ZERO, find_flow, find_slot, lowest, overlaps, take
+from core.fluid.bits import flow_of_sender, overlaps, row_of_receiver, slot_of_sender, take
 from core.fluid.state import Net
+from core.fluid.words import ONE, ZERO, lowest
 from core.jit import kernel
 
 
@@ -17,7 +18,6 @@ def backfill(net: Net) -> None:
     are looked at, so the work does not grow with the flows that wait.
     """
     words = len(net.free_bits) // 2
-    ports = len(net.p) // 2
     for i in range(net.z.active[0]):
         k = net.order[i]
         own = net.port_bits[k]
@@ -28,17 +28,15 @@ def backfill(net: Net) -> None:
             while rows != ZERO:
                 host = 64 * w + lowest(rows)
                 rows &= rows - ONE
-                row = find_slot(net.s, net.c.middle[k], net.c.last[k], ports + host)
-                _fill_row(net, k, row)
+                _fill_row(net, k, row_of_receiver(net, k, host))
 
 
 @kernel
 def _fill_row(net: Net, k: int, row: int) -> None:
     port = net.s.port[row]
-    first = net.s.flow[row]
     for w in range(net.s.words[row]):
         word = net.s.word[row] + w
-        senders = net.row_bits[net.s.bits[row] + w] & net.free_bits[word]
+        senders = net.slot_bits[net.s.bits[row] + w] & net.free_bits[word]
         while senders != ZERO:
             host = 64 * word + lowest(senders)
             senders &= senders - ONE
@@ -47,9 +45,9 @@ def _fill_row(net: Net, k: int, row: int) -> None:
             take(net, port, rate)
             at = net.z.grants[0]
             net.z.grants[0] += 1
-            net.g.flow[at] = find_flow(net.peer, first, first + net.s.live[row], host)
+            net.g.flow[at] = flow_of_sender(net, row, host)
             net.g.row[at] = row
-            net.g.sender[at] = find_slot(net.s, net.c.first[k], net.c.middle[k], host)
+            net.g.sender[at] = slot_of_sender(net, k, host)
             net.g.coflow[at] = k
             net.g.rate[at] = rate
             net.g.end[at] = np.inf

@@ -1,4 +1,4 @@
-"""Sets of ports as bits, and look-ups in sorted runs."""
+"""Sets of ports as bits, what is free at the ports, and where a port's slot or flow lies."""
 
 from __future__ import annotations
 
@@ -8,16 +8,11 @@ from typing import Any
 import numpy as np
 
 from core.fluid.state import Net, Words
+from core.fluid.words import ONE, ZERO, popcount
 from core.jit import kernel
-from core.trace import Ports
 
-ZERO, ONE = np.uint64(0), np.uint64(1)
 NOTHING = 1e-12
 """Share of a port's capacity that counts as nothing."""
-_67 = np.uint64(67)
-_BIT = np.zeros(67, np.int64)  # powers of 2 all differ modulo 67
-for _i in range(64):
-    _BIT[2**_i % 67] = _i
 
 
 @kernel
@@ -28,45 +23,42 @@ def rounded(value: float) -> float:
 
 
 @kernel
-def lowest(word: Any) -> int:
-    """Position of the lowest bit that is set; the word is not 0."""
-    return int(_BIT[(word & (~word + ONE)) % _67])
-
-
-@kernel
 def bit(host: int) -> Any:
     """Return the bit of a host in its word."""
     return ONE << np.uint64(host & 63)
 
 
 @kernel
-def find_slot(s: Any, low: int, high: int, port: int) -> int:
-    """Slot of a port among the slots low … high − 1, which are sorted by port and hold it."""
-    while high - low > 1:
-        middle = (low + high) >> 1
-        if s.port[middle] <= port:
-            low = middle
-        else:
-            high = middle
-    return low
+def rank(words: Words, first: int, host: int) -> int:
+    """Count the bits below a host's, from word `first` on, which holds hosts 0…63."""
+    count = 0
+    for w in range(host >> 6):
+        count += popcount(words[first + w])
+    return count + popcount(words[first + (host >> 6)] & (bit(host) - ONE))
 
 
 @kernel
-def find_flow(peer: Ports, low: int, high: int, host: int) -> int:
-    """Flow from a host among the flows low … high − 1 of a row, which holds it."""
-    while high - low > 1:
-        middle = (low + high) >> 1
-        if peer[middle] <= host:
-            low = middle
-        else:
-            high = middle
-    return low
+def slot_of_sender(net: Net, k: int, host: int) -> int:
+    """Slot of a sender of coflow k."""
+    return net.c.first[k] + rank(net.own_bits[k], 0, host)
+
+
+@kernel
+def row_of_receiver(net: Net, k: int, host: int) -> int:
+    """Row of a receiver of coflow k."""
+    return net.c.middle[k] + rank(net.own_bits[k], len(net.free_bits) // 2, host)
+
+
+@kernel
+def flow_of_sender(net: Net, row: int, host: int) -> int:
+    """Flow from a host, in a row that has it and no ended flows."""
+    return net.s.flow[row] + rank(net.slot_bits, net.s.bits[row], host - 64 * net.s.word[row])
 
 
 @kernel
 def overlaps(a: Words, b: Words, low: int, high: int) -> bool:
     """Whether two sets share a port in the words low … high − 1."""
-    for w in range(low, high):  # noqa: SIM110
+    for w in range(low, high):
         if a[w] & b[w] != ZERO:
             return True
     return False
@@ -75,17 +67,10 @@ def overlaps(a: Words, b: Words, low: int, high: int) -> bool:
 @kernel
 def within(a: Words, b: Words) -> bool:
     """Whether the first set is part of the second."""
-    for w in range(len(a)):  # noqa: SIM110
+    for w in range(len(a)):
         if a[w] & ~b[w] != ZERO:
             return False
     return True
-
-
-@kernel
-def has_sender(net: Net, row: int, host: int) -> bool:
-    """Whether a row has a live flow from a host."""
-    w = (host >> 6) - net.s.word[row]
-    return bool(0 <= w < net.s.words[row] and net.row_bits[net.s.bits[row] + w] & bit(host) != ZERO)
 
 
 @kernel
@@ -106,17 +91,20 @@ def give_back(net: Net, share: float) -> None:
 
 
 @kernel
-def free_all(net: Net) -> None:
-    """Nothing is used at any port."""
+def free_all(net: Net, share: float) -> None:
+    """Free a share of every port, 0 or 1."""
     for port in range(len(net.p)):
-        net.p.free[port] = net.p.capacity[port]
-        _mark(net, port, True)
+        net.p.free[port] = share * net.p.capacity[port]
+        _mark(net, port, share > 0.0)
 
 
 @kernel
 def _mark(net: Net, port: int, free: bool) -> None:
-    ports, words = len(net.p) // 2, len(net.free_bits) // 2
-    w, host = (port >> 6, port) if port < ports else (words + ((port - ports) >> 6), port - ports)
+    ports = len(net.p) // 2
+    host, w = port, port >> 6
+    if port >= ports:
+        host -= ports
+        w = (len(net.free_bits) // 2) + (host >> 6)
     if free:
         net.free_bits[w] |= bit(host)
     else:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.fluid.bits import bit, find_flow, find_slot, has_sender
+from core.fluid.bits import bit, flow_of_sender, rank, slot_of_sender
 from core.fluid.state import Net
+from core.fluid.words import ONE, ZERO, lowest
 from core.jit import kernel
 
 DECIDE = 1
@@ -181,7 +182,7 @@ def _end_in_row(net: Net, k: int, row: int, until: float) -> bool:
         if net.left[f] > 0.0:
             own = since + net.left[f] / net.rate[f]
             if own <= until:
-                sender = find_slot(net.s, net.c.first[k], net.c.middle[k], net.peer[f])
+                sender = slot_of_sender(net, k, net.peer[f])
                 _end_flow(net, k, f, row, sender, net.rate[f])
                 ended = True
             else:
@@ -231,7 +232,7 @@ def spend_grants(net: Net, now: float) -> None:
 
 @kernel
 def compact(net: Net, k: int) -> None:
-    """Take the flows that have ended out of their rows; correct counts, bits and loads."""
+    """Take the flows that have ended out of their rows; correct counts, bits, loads and use."""
     ports, words = len(net.p) // 2, len(net.free_bits) // 2
     net.c.dirty[k] = 0
     for row in range(net.c.middle[k], net.c.last[k]):
@@ -247,7 +248,7 @@ def compact(net: Net, k: int) -> None:
             net.s.dirty[sender] = 0
             host = net.s.port[sender]
             if len(net.rate) == 0:
-                net.s.load[sender] = _load_of_sender(net, k, host)
+                net.s.load[sender] = _load_of_sender(net, k, sender)
             if net.s.live[sender] == 0:
                 net.port_bits[k, host >> 6] &= ~bit(host)
 
@@ -255,6 +256,7 @@ def compact(net: Net, k: int) -> None:
 @kernel
 def _compact_row(net: Net, k: int, row: int) -> None:
     first = net.s.flow[row]
+    receiver = net.s.port[row] - len(net.p) // 2
     kept, load = first, 0.0
     for f in range(first, first + net.s.live[row]):
         host = net.peer[f]
@@ -265,18 +267,37 @@ def _compact_row(net: Net, k: int, row: int) -> None:
                 net.rate[kept] = net.rate[f]
             load += net.left[f]
             kept += 1
-        else:
-            net.row_bits[net.s.bits[row] + (host >> 6) - net.s.word[row]] &= ~bit(host)
-            net.s.live[find_slot(net.s, net.c.first[k], net.c.middle[k], host)] -= 1
+            continue
+        sender = slot_of_sender(net, k, host)
+        net.s.live[sender] -= 1
+        if len(net.rate) > 0:
+            net.s.used[sender] -= net.rate[f]
+            net.s.used[row] -= net.rate[f]
+        _drop(net, row, host)
+        _drop(net, sender, receiver)
     net.s.live[row] = kept - first
     net.s.load[row] = load
 
 
 @kernel
-def _load_of_sender(net: Net, k: int, host: int) -> float:
+def _drop(net: Net, slot: int, host: int) -> None:
+    """Take a partner out of a slot's bits."""
+    net.slot_bits[net.s.bits[slot] + (host >> 6) - net.s.word[slot]] &= ~bit(host)
+
+
+@kernel
+def _load_of_sender(net: Net, k: int, sender: int) -> float:
+    """Sum up what a sender has left, over its live partners."""
     load = 0.0
-    for row in range(net.c.middle[k], net.c.last[k]):
-        if net.s.live[row] > 0 and has_sender(net, row, host):
-            first = net.s.flow[row]
-            load += net.left[find_flow(net.peer, first, first + net.s.live[row], host)]
+    middle = net.c.middle[k]
+    words = len(net.free_bits) // 2
+    host = net.s.port[sender]
+    for w in range(net.s.words[sender]):
+        word = net.s.word[sender] + w
+        partners = net.slot_bits[net.s.bits[sender] + w]
+        while partners != ZERO:
+            receiver = 64 * word + lowest(partners)
+            partners &= partners - ONE
+            row = middle + rank(net.own_bits[k], words, receiver)
+            load += net.left[flow_of_sender(net, row, host)]
     return load

@@ -55,7 +55,7 @@ def decide(net: Net, code: int, key: Floats) -> None:
         for i in range(z.active[0]):
             key[net.order[i]] = rounded(remaining(net, net.order[i], code))
     sort(net, key)
-    free_all(net)
+    free_all(net, 1.0)
     for i in range(z.active[0]):
         _madd(net, net.order[i])
     if z.backfill[0] == 1:

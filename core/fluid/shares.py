@@ -10,14 +10,19 @@ from __future__ import annotations
 import numpy as np
 
 from core.fluid.backfill import backfill
-from core.fluid.bits import free_all, give_back, has_sender, overlaps, take, within
+from core.fluid.bits import NOTHING, free_all, give_back, overlaps, take
 from core.fluid.events import DECIDE, SLACK, TINY, advance, compact, leaves_at, settle, spend_grants
 from core.fluid.state import Net
+from core.fluid.words import ONE, ZERO, lowest, popcount
 from core.jit import kernel
 from core.trace import Floats, Ints
 
 EQUAL_SPLIT, MAX_MIN = 0, 1
 CUMULATIVE, PER_QUEUE = 0, 1
+REFRESH = 50
+"""After so many corrections, what a coflow uses of its ports is added up afresh."""
+NOISE = 1e-13
+"""Relative change of a rate that is rounding."""
 
 
 @kernel
@@ -71,10 +76,9 @@ def _decide(net: Net, allocation: int, weights: Floats) -> None:
     _sort(net)
     total = 0.0
     if len(weights) == 0:
-        free_all(net)
+        free_all(net, 1.0)
     else:
-        net.p.free[:] = 0.0
-        net.free_bits[:] = 0
+        free_all(net, 0.0)
         last = -1
         for i in range(z.active[0]):
             q = net.c.queue[net.order[i]]
@@ -122,18 +126,16 @@ def _allocate(net: Net, k: int, allocation: int) -> None:
     open_ports = overlaps(bits, net.free_bits, 0, words)
     open_ports = open_ports and overlaps(bits, net.free_bits, words, 2 * words)
     if not open_ports:
-        if net.c.moving[k] == 1:
+        if net.c.moving[k] > 0:
             _stop(net, k)
         net.c.speed[k] = 0.0
         return
     if net.c.moving[k] == 0 or _changed(net, k):
-        net.c.moving[k] = 1
+        net.c.moving[k] = net.c.moving[k] % REFRESH + 1
         _count(net, k)
         if allocation == MAX_MIN:
             _fill(net, k)
-        else:
-            _split(net, k)
-        _set_rates(net, k)
+        _set_rates(net, k, allocation)
     speed = 0.0
     for slot in range(net.c.first[k], net.c.last[k]):
         if net.s.live[slot] > 0:
@@ -145,9 +147,15 @@ def _allocate(net: Net, k: int, allocation: int) -> None:
 
 
 @kernel
+def _near(a: float, b: float) -> bool:
+    return a == b or abs(a - b) <= NOISE * min(a, b)
+
+
+@kernel
 def _changed(net: Net, k: int) -> bool:
+    """Whether something else is free at a port of the coflow than when it got its rates."""
     for slot in range(net.c.first[k], net.c.last[k]):
-        if net.s.live[slot] > 0 and net.s.seen[slot] != net.p.free[net.s.port[slot]]:
+        if net.s.live[slot] > 0 and not _near(net.p.free[net.s.port[slot]], net.s.seen[slot]):
             return True
     return False
 
@@ -156,131 +164,139 @@ def _changed(net: Net, k: int) -> bool:
 def _stop(net: Net, k: int) -> None:
     """All flows of a coflow stand still."""
     net.c.moving[k] = 0
-    for row in range(net.c.middle[k], net.c.last[k]):
-        if net.s.live[row] > 0:
-            _still_row(net, row)
     net.c.end[k] = np.inf
-
-
-@kernel
-def _still_row(net: Net, row: int) -> None:
-    net.s.used[row] = 0.0
-    if net.s.end[row] < np.inf:
-        dt = net.z.now[0] - net.s.since[row]
-        first = net.s.flow[row]
-        for f in range(first, first + net.s.live[row]):
-            net.left[f] = max(net.left[f] - net.rate[f] * dt, TINY)
-            net.rate[f] = 0.0
-        net.s.end[row] = np.inf
-    net.s.since[row] = net.z.now[0]
+    now = net.z.now[0]
+    for slot in range(net.c.first[k], net.c.last[k]):
+        net.s.used[slot] = 0.0
+        net.s.share[slot] = 0.0
+    for row in range(net.c.middle[k], net.c.last[k]):
+        if net.s.end[row] < np.inf:
+            dt = now - net.s.since[row]
+            first = net.s.flow[row]
+            for f in range(first, first + net.s.live[row]):
+                net.left[f] = max(net.left[f] - net.rate[f] * dt, TINY)
+                net.rate[f] = 0.0
+            net.s.end[row] = np.inf
+        net.s.since[row] = now
 
 
 @kernel
 def _count(net: Net, k: int) -> None:
     """Count at each port of the coflow the live flows that have both ports free."""
-    p, s = net.p, net.s
-    first, middle, last = net.c.first[k], net.c.middle[k], net.c.last[k]
-    if within(net.port_bits[k], net.free_bits):
-        for slot in range(first, last):
-            p.count[s.port[slot]] = s.live[slot]
-        return
-    for slot in range(first, middle):
-        p.count[s.port[slot]] = 0
-    for row in range(middle, last):
-        count = 0
-        if p.free[s.port[row]] > 0.0:
-            for f in range(s.flow[row], s.flow[row] + s.live[row]):
-                if p.free[net.peer[f]] > 0.0:
-                    p.count[net.peer[f]] += 1
-                    count += 1
-        p.count[s.port[row]] = count
-
-
-@kernel
-def _split(net: Net, k: int) -> None:
-    """Equal split: what is free at a port over the flows there."""
+    words = len(net.free_bits) // 2
     for slot in range(net.c.first[k], net.c.last[k]):
         port = net.s.port[slot]
-        count = net.p.count[port]
-        net.p.share[port] = net.p.free[port] / count if count > 0 else 0.0
+        count = 0
+        if net.p.free[port] > 0.0:
+            partners = net.s.word[slot]
+            if slot < net.c.middle[k]:
+                partners += words
+            bits = net.s.bits[slot]
+            for w in range(net.s.words[slot]):
+                count += popcount(net.slot_bits[bits + w] & net.free_bits[partners + w])
+        net.p.count[port] = count
 
 
 @kernel
 def _fill(net: Net, k: int) -> None:
-    """Max-min: raise all flows together; a port that is full fixes the flows that it has."""
+    """Max-min: raise all flows together; a port that is full fixes the flows that it has.
+
+    Leaves the level of each port as what its flows have, ∞ where it is never full.
+    """
     p, s = net.p, net.s
-    first, middle, last = net.c.first[k], net.c.middle[k], net.c.last[k]
+    first, last = net.c.first[k], net.c.last[k]
     for slot in range(first, last):
         port = s.port[slot]
-        p.share[port] = np.inf if p.count[port] > 0 else 0.0
-        p.used[port] = p.free[port]
+        p.level[port] = np.inf if p.count[port] > 0 else 0.0
+        p.left[port] = p.free[port]
     while True:
         level = np.inf
         for slot in range(first, last):
             port = s.port[slot]
             if p.count[port] > 0:
-                level = min(level, p.used[port] / p.count[port])
+                level = min(level, p.left[port] / p.count[port])
         if level == np.inf:
             return
         for slot in range(first, last):
             port = s.port[slot]
-            if p.count[port] > 0 and p.used[port] / p.count[port] <= level * (1.0 + 1e-12):
-                p.share[port] = level
+            if p.count[port] > 0 and p.left[port] / p.count[port] <= level * (1.0 + NOTHING):
+                p.level[port] = level
                 _fix(net, k, slot, level)
 
 
 @kernel
 def _fix(net: Net, k: int, slot: int, level: float) -> None:
     """Fix the flows at a full port at its level: their other ports have less to give."""
-    p, s = net.p, net.s
-    port = s.port[slot]
-    p.count[port] = 0
-    if slot >= net.c.middle[k]:
-        for f in range(s.flow[slot], s.flow[slot] + s.live[slot]):
-            other = net.peer[f]
+    p = net.p
+    others = len(p) // 2 if slot < net.c.middle[k] else 0
+    p.count[net.s.port[slot]] = 0
+    for w in range(net.s.words[slot]):
+        partners = net.slot_bits[net.s.bits[slot] + w]
+        while partners != ZERO:
+            other = others + 64 * (net.s.word[slot] + w) + lowest(partners)
+            partners &= partners - ONE
             if p.count[other] > 0:
                 p.count[other] -= 1
-                p.used[other] = max(0.0, p.used[other] - level)
-    else:
-        for row in range(net.c.middle[k], net.c.last[k]):
-            other = s.port[row]
-            if p.count[other] > 0 and s.live[row] > 0 and has_sender(net, row, port):
-                p.count[other] -= 1
-                p.used[other] = max(0.0, p.used[other] - level)
+                p.left[other] = max(0.0, p.left[other] - level)
 
 
 @kernel
-def _set_rates(net: Net, k: int) -> None:
-    """Give each flow the smaller of its shares; sum up what the coflow uses of each port."""
-    p, s = net.p, net.s
+def _new_share(net: Net, port: int, allocation: int) -> float:
+    if net.p.count[port] == 0 and allocation == EQUAL_SPLIT:
+        return 0.0
+    if allocation == MAX_MIN:
+        return float(net.p.level[port])
+    return float(net.p.free[port] / net.p.count[port])
+
+
+@kernel
+def _set_rates(net: Net, k: int, allocation: int) -> None:
+    """Give each flow the smaller of its shares; correct what the coflow uses of each port.
+
+    A row whose own share stands is passed over if the senders whose share has changed bind none
+    of its flows, before or after. Sums are corrected, and added up afresh now and then.
+    """
+    s = net.s
     first, middle, last = net.c.first[k], net.c.middle[k], net.c.last[k]
+    afresh = net.c.moving[k] == 1
+    binding = np.inf
     for slot in range(first, middle):
-        p.used[s.port[slot]] = 0.0
+        if s.live[slot] > 0:
+            port = s.port[slot]
+            share = _new_share(net, port, allocation)
+            if not _near(share, s.share[slot]):
+                binding = min(binding, share, s.share[slot])
+                s.share[slot] = share
+            net.share[port] = s.share[slot]
+            net.used[port] = 0.0 if afresh else s.used[slot]
     end = np.inf
     for row in range(middle, last):
         if s.live[row] > 0:
-            if p.share[s.port[row]] == 0.0:
-                _still_row(net, row)
-            else:
-                _set_row(net, row, p.share[s.port[row]])
+            share = _new_share(net, s.port[row], allocation)
+            stands = _near(share, s.share[row])
+            if afresh or not stands or share > binding:
+                if not stands:
+                    s.share[row] = share
+                _set_row(net, row, s.share[row], 0.0 if afresh else 1.0)
             end = min(end, s.end[row])
     for slot in range(first, middle):
-        s.used[slot] = p.used[s.port[slot]]
+        s.used[slot] = net.used[s.port[slot]]
     net.c.end[k] = end
 
 
 @kernel
-def _set_row(net: Net, row: int, share: float) -> None:
-    p = net.p
+def _set_row(net: Net, row: int, share: float, known: float) -> None:
+    """Give the flows of a row their rates; the old ones count as `known`, 0 or 1, in the sums."""
     first = net.s.flow[row]
     last = first + net.s.live[row]
     used = 0.0
     changed = False
     for f in range(first, last):
-        rate = min(p.share[net.peer[f]], share)
-        p.used[net.peer[f]] += rate
+        host, old = net.peer[f], net.rate[f]
+        rate = min(net.share[host], share)
+        net.used[host] += rate - known * old
         used += rate
-        changed = changed or rate != net.rate[f]
+        changed = changed or rate != old
     net.s.used[row] = used
     if not changed:
         return
@@ -290,6 +306,6 @@ def _set_row(net: Net, row: int, share: float) -> None:
     soonest = np.inf
     for f in range(first, last):
         net.left[f] = max(net.left[f] - net.rate[f] * dt, TINY)
-        net.rate[f] = min(p.share[net.peer[f]], share)
+        net.rate[f] = min(net.share[net.peer[f]], share)
         soonest = min(soonest, net.left[f] / net.rate[f])
     net.s.end[row] = now + soonest

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from core.fluid import layout
 from core.trace import Floats, Ints, Ports, Trace
 
 Words = npt.NDArray[np.uint64]
@@ -28,7 +29,7 @@ COFLOW = np.dtype(
         ("last", np.int64),
         ("live", np.int64),  # live flows
         ("dirty", np.int64),  # 1: flows have ended since its rows were compacted
-        ("moving", np.int64),  # 1: has rates of its own, apart from backfill
+        ("moving", np.int64),  # 0: stands still, apart from backfill; else counts corrections
         ("scale", np.float64),  # MADD: remaining bytes = scale · `left`
         ("gamma", np.float64),  # MADD: time to the end under the standing rates [s]
         ("end", np.float64),  # next end of a flow, backfill apart [s]
@@ -46,13 +47,14 @@ SLOT = np.dtype(
         ("port", np.int64),
         ("live", np.int64),  # live flows
         ("dirty", np.int64),
+        ("bits", np.int64),  # where its words of live partners start, how many they are,
+        ("words", np.int64),
+        ("word", np.int64),  # … and which word of all hosts the first one is
         ("load", np.float64),  # MADD: sum of `left` at the port
         ("seen", np.float64),  # shares: what was free when the rates were last computed [B/s]
+        ("share", np.float64),  # shares: bound on the rate of each flow [B/s]
         ("used", np.float64),  # shares: what the coflow uses of the port [B/s]
         ("flow", np.int64),  # rows: first flow
-        ("bits", np.int64),  # rows: where its words of live senders start, how many they are
-        ("words", np.int64),
-        ("word", np.int64),  # … and which word of all senders the first one is
         ("since", np.float64),  # rows: `left` holds at this time [s]
         ("end", np.float64),  # rows: next end of a flow, backfill apart [s]
     ]
@@ -61,9 +63,9 @@ PORT = np.dtype(
     [
         ("capacity", np.float64),  # [B/s]
         ("free", np.float64),  # [B/s]
-        ("share", np.float64),  # bound on the rate of each flow at the port [B/s]
-        ("used", np.float64),  # [B/s]
-        ("count", np.int64),
+        ("level", np.float64),  # scratch of max-min: rate at which the port is full [B/s]
+        ("left", np.float64),  # scratch of max-min [B/s]
+        ("count", np.int64),  # scratch of max-min: flows whose rate is open
     ]
 )
 GRANT = np.dtype(
@@ -114,20 +116,23 @@ class Net(NamedTuple):
     """Remaining bytes; 0 once the flow has ended, shape (F,)."""
     rate: Floats
     """Rates apart from backfill, shape (F,) with shares, unused with MADD [B/s]."""
-    row_bits: Words
-    """Live senders of each row."""
+    share: Floats
+    """Scratch: the coflow's shares at its senders, shape (P,) [B/s]."""
+    used: Floats
+    """Scratch: what the coflow uses of its senders, shape (P,) [B/s]."""
+    slot_bits: Words
+    """Live partners of each slot: receivers of a sender, senders of a row."""
+    own_bits: Words
+    """Ports of each coflow, ended flows included, shape (n, 2W): senders, then receivers."""
     port_bits: Words
-    """Ports at which each coflow has live flows, shape (n, 2W): senders, then receivers."""
+    """Ports at which each coflow has live flows, shape (n, 2W)."""
     free_bits: Words
     """Ports that have something free, shape (2W,)."""
 
 
 @dataclass(frozen=True, eq=False)
 class Demand:
-    """A trace as the fabric carries it: flows without bytes, or free ones, are left out.
-
-    `widths` are those of the whole trace.
-    """
+    """A trace as the fabric carries it: flows without bytes, or free ones, are left out."""
 
     ports: int
     arrival_s: Floats
@@ -136,10 +141,8 @@ class Demand:
     src: Ports
     dst: Ports
     size_bytes: Floats
-    flows: Ints
-    senders: Ints
-    receivers: Ints
     capacity: Floats
+    trace: Trace
 
     def __len__(self) -> int:
         return len(self.arrival_s)
@@ -164,14 +167,7 @@ class Demand:
     @cached_property
     def gamma_s(self) -> Floats:
         """Γ of each coflow alone [s], shape (n,)."""
-        gamma = np.zeros(len(self))
-        for port in (self.src, self.dst + self.ports):
-            cell = self.coflow * 2 * self.ports + port
-            cells, which = np.unique(cell, return_inverse=True)
-            load = np.bincount(which, self.size_bytes, len(cells))
-            time = load / self.capacity[cells % (2 * self.ports)]
-            np.maximum.at(gamma, cells // (2 * self.ports), time)
-        return gamma
+        return layout.gammas(self.first_flow, self.src, self.dst, self.size_bytes, self.capacity)
 
 
 def demand(trace: Trace, capacity: Floats, local_is_free: bool) -> Demand:
@@ -188,30 +184,35 @@ def demand(trace: Trace, capacity: Floats, local_is_free: bool) -> Demand:
         src=trace.src[kept],
         dst=trace.dst[kept],
         size_bytes=trace.size_bytes[kept],
-        flows=trace.flows_per_coflow(),
-        senders=trace.distinct_ports(trace.src),
-        receivers=trace.distinct_ports(trace.dst),
         capacity=capacity,
+        trace=trace,
     )
 
 
 def new_net(d: Demand, shares: bool) -> Net:
     """Lay out the state before the first arrival; rates are kept per flow for `shares` only."""
     n, words = len(d), (d.ports + 63) // 64
-    slots, c = _slots(d)
-    row_bits = _row_bits(d, slots)
+    own_bits = np.zeros((n, 2 * words), np.uint64)
+    c = _records(COFLOW, n)
+    slots = layout.count_slots(d.first_flow, d.src, d.dst, own_bits, c)
+    s = _records(SLOT, slots)
+    size = layout.fill_slots(d.first_flow, d.src, d.dst, d.size_bytes, own_bits, c, s)
+    slot_bits = np.zeros(size, np.uint64)
+    layout.fill_bits(d.src, d.ports, own_bits, c, s, slot_bits)
+    c.arrival[:] = d.arrival_s
+    c.finish[:] = -1.0
+    c.live[:] = np.diff(d.first_flow)
+    c.scale[:] = 1.0
+    for name in ("end", "gamma", "leave", "limit"):
+        c[name][:] = np.inf
+    s.end[:] = np.inf
     p = _records(PORT, 2 * d.ports)
     p.capacity[:] = d.capacity
     clock = _records(CLOCK, 1)
     clock.tick[0] = np.inf
-    port_bits = np.zeros((n, 2 * words), np.uint64)
-    owner = np.repeat(np.arange(n), c.last - c.first)
-    host = slots.port % d.ports
-    word = host // 64 + words * (slots.port >= d.ports)
-    np.bitwise_or.at(port_bits, (owner, word), _bit(host))
     return Net(
         c=c,
-        s=slots,
+        s=s,
         p=p,
         g=_records(GRANT, 2 * d.ports),
         z=clock,
@@ -219,55 +220,13 @@ def new_net(d: Demand, shares: bool) -> Net:
         peer=d.src.copy(),
         left=d.size_bytes.copy(),
         rate=np.zeros(len(d.src) if shares else 0),
-        row_bits=row_bits,
-        port_bits=port_bits,
+        share=np.zeros(d.ports),
+        used=np.zeros(d.ports),
+        slot_bits=slot_bits,
+        own_bits=own_bits,
+        port_bits=own_bits.copy(),
         free_bits=np.zeros(2 * words, np.uint64),
     )
-
-
-def _slots(d: Demand) -> tuple[Any, Any]:
-    """Return the slots of all coflows and the coflows that own them."""
-    ports = 2 * d.ports
-    both = np.concatenate((d.coflow * ports + d.src, d.coflow * ports + d.ports + d.dst))
-    cells, which, live = np.unique(both, return_inverse=True, return_counts=True)
-    s = _records(SLOT, len(cells))
-    s.port[:] = cells % ports
-    s.live[:] = live
-    s.load[:] = np.bincount(which, np.tile(d.size_bytes, 2), len(cells))
-    s.end[:] = np.inf
-    row_of_flow = which[len(d.src) :]
-    starts = np.flatnonzero(np.diff(row_of_flow, prepend=-1))
-    s.flow[row_of_flow[starts]] = starts
-    c = _records(COFLOW, len(d))
-    edges = np.searchsorted(cells, np.arange(len(d) + 1) * ports)
-    c.first[:], c.last[:] = edges[:-1], edges[1:]
-    c.middle[:] = np.searchsorted(cells, np.arange(len(d)) * ports + d.ports)
-    c.arrival[:] = d.arrival_s
-    c.finish[:] = -1.0
-    c.live[:] = np.diff(d.first_flow)
-    c.scale[:] = 1.0
-    for name in ("end", "gamma", "leave", "limit"):
-        c[name][:] = np.inf
-    return s, c
-
-
-def _row_bits(d: Demand, s: Any) -> Words:
-    """Give each row the words from its first sender's to its last one's."""
-    rows = np.flatnonzero(s.port >= d.ports)
-    start = s.flow[rows]
-    last = start + s.live[rows] - 1
-    s.word[rows] = d.src[start] // 64
-    s.words[rows] = d.src[last] // 64 - s.word[rows] + 1
-    offsets = np.concatenate(([0], np.cumsum(s.words[rows])))
-    s.bits[rows] = offsets[:-1]
-    bits = np.zeros(offsets[-1], np.uint64)
-    at = np.repeat(s.bits[rows] - s.word[rows], s.live[rows]) + d.src // 64
-    np.bitwise_or.at(bits, at, _bit(d.src))
-    return bits
-
-
-def _bit(host: npt.NDArray[Any]) -> Words:
-    return np.uint64(1) << (host % 64).astype(np.uint64)
 
 
 def _records(kind: np.dtype[Any], n: int) -> Any:

@@ -63,19 +63,19 @@ class View:
     def senders(self) -> Ints:
         """Distinct sending hosts of the whole coflow."""
         self.__needs("width", "senders")
-        return self.__show(self.__demand.senders)
+        return self.__show(self.__demand.trace.distinct_ports(self.__demand.trace.src))
 
     @property
     def receivers(self) -> Ints:
         """Distinct receiving hosts of the whole coflow."""
         self.__needs("width", "receivers")
-        return self.__show(self.__demand.receivers)
+        return self.__show(self.__demand.trace.distinct_ports(self.__demand.trace.dst))
 
     @property
     def flows(self) -> Ints:
         """Flows of the whole coflow."""
         self.__needs("width", "flows")
-        return self.__show(self.__demand.flows)
+        return self.__show(self.__demand.trace.flows_per_coflow())
 
     def width(self, kind: str) -> Floats:
         """Return ``receiver``, ``sender``, ``max``, ``min`` or ``sum`` of both, or ``flows``."""
