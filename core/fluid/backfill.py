@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.fluid.bits import flow_of_sender, overlaps, row_of_receiver, slot_of_sender, take
-from core.fluid.state import Net
+from core.fluid.state import LIVE, Net
 from core.fluid.words import ONE, ZERO, lowest
 from core.jit import kernel
 
@@ -17,10 +17,11 @@ def backfill(net: Net) -> None:
     Coflows in order; inside a coflow by receiver, then sender. Only flows with both ports free
     are looked at, so the work does not grow with the flows that wait.
     """
+    z = net.z[0]
     words = len(net.free_bits) // 2
-    for i in range(net.z.active[0]):
+    for i in range(z.active):
         k = net.order[i]
-        own = net.port_bits[k]
+        own = net.port_bits[k, LIVE]
         if not overlaps(own, net.free_bits, 0, words):
             continue
         for w in range(words):
@@ -33,23 +34,25 @@ def backfill(net: Net) -> None:
 
 @kernel
 def _fill_row(net: Net, k: int, row: int) -> None:
-    port = net.s.port[row]
-    for w in range(net.s.words[row]):
-        word = net.s.word[row] + w
-        senders = net.slot_bits[net.s.bits[row] + w] & net.free_bits[word]
+    z = net.z[0]
+    r = net.s[row]
+    port = r.port
+    for w in range(r.words):
+        word = r.word + w
+        senders = net.slot_bits[r.bits + w] & net.free_bits[word]
         while senders != ZERO:
             host = 64 * word + lowest(senders)
             senders &= senders - ONE
-            rate = min(net.p.free[host], net.p.free[port])
+            rate = min(net.p[host].free, net.p[port].free)
             take(net, host, rate)
             take(net, port, rate)
-            at = net.z.grants[0]
-            net.z.grants[0] += 1
-            net.g.flow[at] = flow_of_sender(net, row, host)
-            net.g.row[at] = row
-            net.g.sender[at] = slot_of_sender(net, k, host)
-            net.g.coflow[at] = k
-            net.g.rate[at] = rate
-            net.g.end[at] = np.inf
-            if net.p.free[port] == 0.0:
+            at = z.grants
+            z.grants += 1
+            net.g[at].flow = flow_of_sender(net, row, host)
+            net.g[at].row = row
+            net.g[at].sender = slot_of_sender(net, k, host)
+            net.g[at].coflow = k
+            net.g[at].rate = rate
+            net.g[at].end = np.inf
+            if net.p[port].free == 0.0:
                 return

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.fluid.state import Net, Words
+from core.fluid.state import ALL, Net, Words
 from core.fluid.words import ONE, ZERO, popcount
 from core.jit import kernel
 
@@ -40,19 +40,22 @@ def rank(words: Words, first: int, host: int) -> int:
 @kernel
 def slot_of_sender(net: Net, k: int, host: int) -> int:
     """Slot of a sender of coflow k."""
-    return net.c.first[k] + rank(net.own_bits[k], 0, host)
+    c = net.c[k]
+    return c.first + rank(net.port_bits[k, ALL], 0, host)
 
 
 @kernel
 def row_of_receiver(net: Net, k: int, host: int) -> int:
     """Row of a receiver of coflow k."""
-    return net.c.middle[k] + rank(net.own_bits[k], len(net.free_bits) // 2, host)
+    c = net.c[k]
+    return c.middle + rank(net.port_bits[k, ALL], len(net.free_bits) // 2, host)
 
 
 @kernel
 def flow_of_sender(net: Net, row: int, host: int) -> int:
     """Flow from a host, in a row that has it and no ended flows."""
-    return net.s.flow[row] + rank(net.slot_bits, net.s.bits[row], host - 64 * net.s.word[row])
+    r = net.s[row]
+    return r.flow + rank(net.slot_bits, r.bits, host - 64 * r.word)
 
 
 @kernel
@@ -76,9 +79,9 @@ def within(a: Words, b: Words) -> bool:
 @kernel
 def take(net: Net, port: int, rate: float) -> None:
     """Take a rate from what is free at a port; a trace of the capacity counts as nothing."""
-    net.p.free[port] -= rate
-    if net.p.free[port] <= NOTHING * net.p.capacity[port]:
-        net.p.free[port] = 0.0
+    net.p[port].free -= rate
+    if net.p[port].free <= NOTHING * net.p[port].capacity:
+        net.p[port].free = 0.0
         _mark(net, port, False)
 
 
@@ -86,7 +89,7 @@ def take(net: Net, port: int, rate: float) -> None:
 def give_back(net: Net, share: float) -> None:
     """Add a share of the capacity of every port to what is free there."""
     for port in range(len(net.p)):
-        net.p.free[port] += share * net.p.capacity[port]
+        net.p[port].free += share * net.p[port].capacity
         _mark(net, port, True)
 
 
@@ -94,7 +97,7 @@ def give_back(net: Net, share: float) -> None:
 def free_all(net: Net, share: float) -> None:
     """Free a share of every port, 0 or 1."""
     for port in range(len(net.p)):
-        net.p.free[port] = share * net.p.capacity[port]
+        net.p[port].free = share * net.p[port].capacity
         _mark(net, port, share > 0.0)
 
 

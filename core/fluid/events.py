@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.fluid.bits import bit, flow_of_sender, rank, slot_of_sender
-from core.fluid.state import Net
+from core.fluid.state import ALL, LIVE, Net
 from core.fluid.words import ONE, ZERO, lowest
 from core.jit import kernel
 
@@ -40,145 +40,162 @@ def advance(net: Net, shares: bool) -> int:
 
     Flows end at their instants on the way, whether or not their ends trigger anything.
     """
-    z = net.z
+    z = net.z[0]
     n = len(net.c)
-    before = z.decided[0]
+    before = z.decided
     while True:
-        now = _next_end(net)
-        if now == np.inf and z.active[0] > 0 and z.tick[0] == np.inf:
+        now = _next_end(net, shares)
+        if now == np.inf and z.active > 0 and z.tick == np.inf:
             # With nothing in motion nothing would ever happen again.
-            z.tick[0] = tick_at(z.now[0], z.interval[0])
-        if z.admitted[0] < n:
-            now = min(now, net.c.arrival[z.admitted[0]])
-        now = min(now, z.tick[0])
+            z.tick = tick_at(z.now, z.interval)
+        if z.admitted < n:
+            now = min(now, net.c[z.admitted].arrival)
+        now = min(now, z.tick)
         if now == np.inf:
             return DONE
-        now = max(now, z.now[0])
-        z.now[0] = now
+        now = max(now, z.now)
+        z.now = now
         until = horizon(now)
         due = _end_grants(net, now, until)
         due = _end_coflows(net, now, until, shares) or due
-        while z.admitted[0] < n and net.c.arrival[z.admitted[0]] <= until:
-            _admit(net, z.admitted[0], now)
+        while z.admitted < n and net.c[z.admitted].arrival <= until:
+            _admit(net, z.admitted, now)
             due = True
-        if due and z.tick[0] == np.inf:
-            z.tick[0] = tick_at(now, z.interval[0])
-        if z.tick[0] <= until:
-            z.tick[0] = np.inf
-            z.stalled[0] = z.stalled[0] + 1 if now == before else 0
-            return STALLED if z.stalled[0] > PATIENCE else DECIDE
+        if due and z.tick == np.inf:
+            z.tick = tick_at(now, z.interval)
+        if z.tick <= until:
+            z.tick = np.inf
+            z.stalled = z.stalled + 1 if now == before else 0
+            return STALLED if z.stalled > PATIENCE else DECIDE
 
 
 @kernel
-def _next_end(net: Net) -> float:
+def _next_end(net: Net, shares: bool) -> float:
+    """Time of the next end of a flow or coflow, or of a queue change [s]; ∞ if none is due."""
+    z = net.z[0]
     now = np.inf
-    for i in range(net.z.active[0]):
-        k = net.order[i]
-        now = min(now, net.c.end[k], net.c.leave[k])
-    for i in range(net.z.grants[0]):
-        now = min(now, net.g.end[i])
+    for i in range(z.active):
+        c = net.c[net.order[i]]
+        now = min(now, c.end, c.leave)
+    if shares or z.per_flow == 1:
+        for i in range(z.grants):
+            now = min(now, net.g[i].end)
+    elif now == np.inf:
+        for i in range(z.grants):
+            if net.g[i].end < np.inf:
+                now = net.g[i].end if now == np.inf else max(now, net.g[i].end)
     return now
 
 
 @kernel
 def _admit(net: Net, k: int, now: float) -> None:
-    net.z.admitted[0] += 1
-    if net.c.live[k] == 0:
-        net.c.finish[k] = net.c.arrival[k]
+    z = net.z[0]
+    c = net.c[k]
+    z.admitted += 1
+    if c.live == 0:
+        c.finish = c.arrival
         return
-    net.c.since[k] = now
-    for row in range(net.c.middle[k], net.c.last[k]):
-        net.s.since[row] = now
-    net.order[net.z.active[0]] = k
-    net.z.active[0] += 1
+    c.since = now
+    for row in range(c.middle, c.last):
+        net.s[row].since = now
+    net.order[z.active] = k
+    z.active += 1
 
 
 @kernel
 def _end_flow(net: Net, k: int, flow: int, row: int, sender: int, rate: float) -> None:
     """End a flow that had a rate; it leaves its row at the next decision."""
+    c = net.c[k]
+    r = net.s[row]
     net.left[flow] = 0.0
-    net.c.live[k] -= 1
-    net.c.dirty[k] = 1
-    net.s.dirty[row] = 1
-    net.s.dirty[sender] = 1
-    net.c.speed[k] -= rate
+    c.live -= 1
+    c.dirty = 1
+    r.dirty = 1
+    net.s[sender].dirty = 1
+    c.speed -= rate
 
 
 @kernel
 def _end_grants(net: Net, now: float, until: float) -> bool:
     """End the flows whose end comes by backfill; return whether that triggers a decision."""
+    z = net.z[0]
     due = False
-    for i in range(net.z.grants[0]):
-        if net.g.end[i] <= until:
-            net.g.end[i] = np.inf
-            k, flow = net.g.coflow[i], net.g.flow[i]
+    for i in range(z.grants):
+        if net.g[i].end <= until:
+            net.g[i].end = np.inf
+            k, flow = net.g[i].coflow, net.g[i].flow
             settle(net, k, now)
-            rate = net.g.rate[i]
+            rate = net.g[i].rate
             if len(net.rate) > 0:
                 rate += net.rate[flow]
-            _end_flow(net, k, flow, net.g.row[i], net.g.sender[i], rate)
+            _end_flow(net, k, flow, net.g[i].row, net.g[i].sender, rate)
             leaves_at(net, k)
-            if net.c.live[k] == 0:
-                net.c.end[k] = now
-            due = due or net.z.per_flow[0] == 1
+            if net.c[k].live == 0:
+                net.c[k].end = now
+            due = due or z.per_flow == 1
     return due
 
 
 @kernel
 def _end_coflows(net: Net, now: float, until: float, shares: bool) -> bool:
     """End flows by their own rates and coflows; return whether that triggers a decision."""
+    z = net.z[0]
     due = False
     kept = 0
-    for i in range(net.z.active[0]):
+    for i in range(z.active):
         k = net.order[i]
-        if net.c.end[k] <= until:
-            if shares and net.c.live[k] > 0:
+        if net.c[k].end <= until:
+            if shares and net.c[k].live > 0:
                 ended = _end_in_rows(net, k, now, until)
-                due = due or (ended and net.z.per_flow[0] == 1)
+                due = due or (ended and z.per_flow == 1)
             else:
-                net.c.live[k] = 0
-        if net.c.live[k] == 0:
+                net.c[k].live = 0
+        if net.c[k].live == 0:
             _finish(net, k, now)
             due = True
             continue
-        if net.c.leave[k] <= until:
-            net.c.leave[k] = np.inf
-            net.c.limit[k] = -np.inf  # it leaves at the next decision
+        if net.c[k].leave <= until:
+            net.c[k].leave = np.inf
+            net.c[k].limit = -np.inf  # it leaves at the next decision
             due = True
         net.order[kept] = k
         kept += 1
-    net.z.active[0] = kept
+    z.active = kept
     return due
 
 
 @kernel
 def _finish(net: Net, k: int, now: float) -> None:
-    net.c.finish[k] = max(now, net.c.arrival[k])
-    for i in range(net.z.grants[0]):
-        if net.g.coflow[i] == k:
-            net.g.end[i] = np.inf
+    z = net.z[0]
+    c = net.c[k]
+    c.finish = max(now, c.arrival)
+    for i in range(z.grants):
+        if net.g[i].coflow == k:
+            net.g[i].end = np.inf
 
 
 @kernel
 def _end_in_rows(net: Net, k: int, now: float, until: float) -> bool:
     """End the flows of coflow k that are done, row by row, and find its next end."""
+    c = net.c[k]
     ended = False
     settle(net, k, now)
     end = np.inf
-    for row in range(net.c.middle[k], net.c.last[k]):
-        if net.s.end[row] <= until:
+    for row in range(c.middle, c.last):
+        if net.s[row].end <= until:
             ended = _end_in_row(net, k, row, until) or ended
-        end = min(end, net.s.end[row])
-    net.c.end[k] = end
+        end = min(end, net.s[row].end)
+    c.end = end
     leaves_at(net, k)
     return ended
 
 
 @kernel
 def _end_in_row(net: Net, k: int, row: int, until: float) -> bool:
+    r = net.s[row]
     ended = False
-    end, since, first = np.inf, net.s.since[row], net.s.flow[row]
-    for f in range(first, first + net.s.live[row]):
+    end, since, first = np.inf, r.since, r.flow
+    for f in range(first, first + r.live):
         if net.left[f] > 0.0:
             own = since + net.left[f] / net.rate[f]
             if own <= until:
@@ -187,78 +204,85 @@ def _end_in_row(net: Net, k: int, row: int, until: float) -> bool:
                 ended = True
             else:
                 end = min(end, own)
-    net.s.end[row] = end
+    r.end = end
     return ended
 
 
 @kernel
 def settle(net: Net, k: int, now: float) -> None:
     """Bring the attained bytes of a coflow up to date."""
-    net.c.sent[k] += net.c.speed[k] * (now - net.c.since[k])
-    net.c.since[k] = now
+    c = net.c[k]
+    c.sent += c.speed * (now - c.since)
+    c.since = now
 
 
 @kernel
 def leaves_at(net: Net, k: int) -> None:
     """Find when a coflow reaches the limit of its queue under its standing rates."""
-    limit = net.c.limit[k]
-    missing = limit - net.c.sent[k]
-    net.c.leave[k] = np.inf
+    c = net.c[k]
+    limit = c.limit
+    missing = limit - c.sent
+    c.leave = np.inf
     if 0.0 < limit < np.inf:
         if missing <= SLACK * limit:
-            net.c.leave[k] = net.c.since[k]
-        elif net.c.speed[k] > 0.0:
-            net.c.leave[k] = net.c.since[k] + missing / net.c.speed[k]
+            c.leave = c.since
+        elif c.speed > 0.0:
+            c.leave = c.since + missing / c.speed
 
 
 @kernel
 def spend_grants(net: Net, now: float) -> None:
     """Take what the backfill has moved since the last decision off the flows that go on."""
-    dt = now - net.z.decided[0]
-    for i in range(net.z.grants[0]):
-        k = net.g.coflow[i]
-        if net.g.end[i] < np.inf and net.c.live[k] > 0:
-            f, row = net.g.flow[i], net.g.row[i]
-            moved = net.g.rate[i] * dt / net.c.scale[k]
+    z = net.z[0]
+    dt = now - z.decided
+    for i in range(z.grants):
+        k = net.g[i].coflow
+        if net.g[i].end < np.inf and net.c[k].live > 0:
+            f, row = net.g[i].flow, net.g[i].row
+            moved = net.g[i].rate * dt / net.c[k].scale
             net.left[f] = max(net.left[f] - moved, TINY)
-            net.s.load[row] -= moved
-            net.s.load[net.g.sender[i]] -= moved
+            net.s[row].load -= moved
+            net.s[net.g[i].sender].load -= moved
             if len(net.rate) > 0:
-                end = net.s.since[row] + net.left[f] / net.rate[f]
-                net.s.end[row] = min(net.s.end[row], end)
-                net.c.end[k] = min(net.c.end[k], end)
-    net.z.grants[0] = 0
+                end = net.s[row].since + net.left[f] / net.rate[f]
+                net.s[row].end = min(net.s[row].end, end)
+                net.c[k].end = min(net.c[k].end, end)
+    z.grants = 0
 
 
 @kernel
 def compact(net: Net, k: int) -> None:
     """Take the flows that have ended out of their rows; correct counts, bits, loads and use."""
+    c = net.c[k]
     ports, words = len(net.p) // 2, len(net.free_bits) // 2
-    net.c.dirty[k] = 0
-    for row in range(net.c.middle[k], net.c.last[k]):
-        if net.s.dirty[row] == 1:
-            net.s.dirty[row] = 0
+    c.dirty = 0
+    for row in range(c.middle, c.last):
+        if net.s[row].dirty == 1:
+            net.s[row].dirty = 0
+            net.s[row].count = -1
             _compact_row(net, k, row)
-            if net.s.live[row] == 0:
-                host = net.s.port[row] - ports
-                net.port_bits[k, words + (host >> 6)] &= ~bit(host)
-                net.s.end[row] = np.inf
-    for sender in range(net.c.first[k], net.c.middle[k]):
-        if net.s.dirty[sender] == 1:
-            net.s.dirty[sender] = 0
-            host = net.s.port[sender]
+            if net.s[row].live == 0:
+                host = net.s[row].port - ports
+                net.port_bits[k, LIVE, words + (host >> 6)] &= ~bit(host)
+                net.s[row].end = np.inf
+    for sender in range(c.first, c.middle):
+        if net.s[sender].dirty == 1:
+            net.s[sender].dirty = 0
+            net.s[sender].count = -1
+            host = net.s[sender].port
             if len(net.rate) == 0:
-                net.s.load[sender] = _load_of_sender(net, k, sender)
-            if net.s.live[sender] == 0:
-                net.port_bits[k, host >> 6] &= ~bit(host)
+                net.s[sender].load = _load_of_sender(net, k, sender)
+            if net.s[sender].live == 0:
+                net.port_bits[k, LIVE, host >> 6] &= ~bit(host)
 
 
 @kernel
 def _compact_row(net: Net, k: int, row: int) -> None:
-    first = net.s.flow[row]
-    receiver = net.s.port[row] - len(net.p) // 2
+    r = net.s[row]
+    first = r.flow
+    receiver = r.port - len(net.p) // 2
     kept, load = first, 0.0
-    for f in range(first, first + net.s.live[row]):
+    for f in range(first, first + r.live):
         host = net.peer[f]
         if net.left[f] > 0.0:
             net.left[kept] = net.left[f]
@@ -269,35 +293,37 @@ def _compact_row(net: Net, k: int, row: int) -> None:
             kept += 1
             continue
         sender = slot_of_sender(net, k, host)
-        net.s.live[sender] -= 1
+        net.s[sender].live -= 1
         if len(net.rate) > 0:
-            net.s.used[sender] -= net.rate[f]
-            net.s.used[row] -= net.rate[f]
+            net.s[sender].used -= net.rate[f]
+            r.used -= net.rate[f]
         _drop(net, row, host)
         _drop(net, sender, receiver)
-    net.s.live[row] = kept - first
-    net.s.load[row] = load
+    r.live = kept - first
+    r.load = load
 
 
 @kernel
 def _drop(net: Net, slot: int, host: int) -> None:
     """Take a partner out of a slot's bits."""
-    net.slot_bits[net.s.bits[slot] + (host >> 6) - net.s.word[slot]] &= ~bit(host)
+    s = net.s[slot]
+    net.slot_bits[s.bits + (host >> 6) - s.word] &= ~bit(host)
 
 
 @kernel
 def _load_of_sender(net: Net, k: int, sender: int) -> float:
     """Sum up what a sender has left, over its live partners."""
+    c = net.c[k]
     load = 0.0
-    middle = net.c.middle[k]
+    middle = c.middle
     words = len(net.free_bits) // 2
-    host = net.s.port[sender]
-    for w in range(net.s.words[sender]):
-        word = net.s.word[sender] + w
-        partners = net.slot_bits[net.s.bits[sender] + w]
+    host = net.s[sender].port
+    for w in range(net.s[sender].words):
+        word = net.s[sender].word + w
+        partners = net.slot_bits[net.s[sender].bits + w]
         while partners != ZERO:
             receiver = 64 * word + lowest(partners)
             partners &= partners - ONE
-            row = middle + rank(net.own_bits[k], words, receiver)
+            row = middle + rank(net.port_bits[k, ALL], words, receiver)
             load += net.left[flow_of_sender(net, row, host)]
     return load

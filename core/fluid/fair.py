@@ -17,17 +17,23 @@ from core.trace import Floats, Ints
 @kernel
 def simulate(net: Pairs) -> int:
     """Run to the end. Returns DONE or STALLED."""
+    z = net.z[0]
     ports = len(net.head)
     count = np.zeros((ports, ports), np.int64)
     given, rate = np.zeros((ports, ports)), np.zeros((ports, ports))
-    since, end = np.zeros(ports), np.full(ports, np.inf)
+    since, end = np.zeros(ports), np.zeros(ports)
     level = np.zeros(2 * ports)
+    for j in range(ports):
+        end[j] = np.inf
     known = 0
     while True:
-        now = next_time(net, end.min())
+        now = np.inf
+        for j in range(ports):
+            now = min(now, end[j])
+        now = next_time(net, now)
         if now == np.inf:
             return DONE
-        net.z.now[0] = now
+        z.now = now
         until = horizon(now)
         due = False
         for j in range(ports):
@@ -38,12 +44,12 @@ def simulate(net: Pairs) -> int:
                 end[j] = _next_end(net, j, given[j], rate[j], now)
         due = admit(net, until) or due
         if is_due(net, due, now, until):
-            if net.z.stalled[0] > PATIENCE:
+            if z.stalled > PATIENCE:
                 return STALLED
             for j in range(ports):
                 _move(given[j], rate[j], now - since[j])
                 since[j] = now
-            while known < net.z.admitted[0]:
+            while known < z.admitted:
                 for flow in range(net.first_flow[known], net.first_flow[known + 1]):
                     j, i = net.dst[flow], net.src[flow]
                     if count[j, i] == 0:
@@ -97,10 +103,14 @@ def _next_end(net: Pairs, j: int, given: Floats, rate: Floats, now: float) -> fl
 def _levels(capacity: Floats, count: Ints, level: Floats) -> None:
     """Water-filling: the level at which each port is full, ∞ where it never is."""
     ports = len(count)
-    free, open_flows = capacity.copy(), np.zeros(2 * ports, np.int64)
-    open_flows[:ports] = count.sum(axis=0)
-    open_flows[ports:] = count.sum(axis=1)
-    level[:] = np.inf
+    free, open_flows = np.zeros(2 * ports), np.zeros(2 * ports, np.int64)
+    for p in range(2 * ports):
+        free[p] = capacity[p]
+        level[p] = np.inf
+    for j in range(ports):
+        for i in range(ports):
+            open_flows[i] += count[j, i]
+            open_flows[ports + j] += count[j, i]
     while True:
         lowest = np.inf
         for p in range(2 * ports):

@@ -36,13 +36,13 @@ def count_slots(first_flow: Ints, src: Ports, dst: Ports, own_bits: Any, c: Any)
         for f in range(first_flow[k], first_flow[k + 1]):
             own_bits[k, src[f] >> 6] |= ONE << np.uint64(src[f] & 63)
             own_bits[k, words + (dst[f] >> 6)] |= ONE << np.uint64(dst[f] & 63)
-        c.first[k] = slots
+        c[k].first = slots
         for w in range(words):
             slots += popcount(own_bits[k, w])
-        c.middle[k] = slots
+        c[k].middle = slots
         for w in range(words, 2 * words):
             slots += popcount(own_bits[k, w])
-        c.last[k] = slots
+        c[k].last = slots
     return slots
 
 
@@ -57,31 +57,31 @@ def fill_slots(
     ports = 64 * (own_bits.shape[1] // 2)
     slot, total = np.zeros(2 * ports, np.int64), 0
     for k in range(len(c)):
-        at = c.first[k]
+        at = c[k].first
         for port in range(2 * ports):
             if own_bits[k, port >> 6] & (ONE << np.uint64(port & 63)) != 0:
-                s.port[at] = port
+                s[at].port = port
                 slot[port] = at
                 at += 1
         for f in range(first_flow[k], first_flow[k + 1]):
             sender, row = slot[src[f]], slot[ports + dst[f]]
             _widen(s, sender, dst[f] >> 6, size[f])
-            if s.live[row] == 0:
-                s.flow[row] = f
+            if s[row].live == 0:
+                s[row].flow = f
             _widen(s, row, src[f] >> 6, size[f])
-        for at in range(c.first[k], c.last[k]):
-            s.bits[at] = total
-            total += s.words[at]
+        for at in range(c[k].first, c[k].last):
+            s[at].bits = total
+            total += s[at].words
     return total
 
 
 @kernel
 def _widen(s: Any, slot: int, word: int, size: float) -> None:
-    if s.live[slot] == 0:
-        s.word[slot] = word
-    s.live[slot] += 1
-    s.words[slot] = max(s.words[slot], word - s.word[slot] + 1)
-    s.load[slot] += size
+    if s[slot].live == 0:
+        s[slot].word = word
+    s[slot].live += 1
+    s[slot].words = max(s[slot].words, word - s[slot].word + 1)
+    s[slot].load += size
 
 
 @kernel
@@ -90,14 +90,14 @@ def fill_bits(src: Ports, ports: int, own_bits: Any, c: Any, s: Any, slot_bits: 
     padded = 64 * (own_bits.shape[1] // 2)
     slot = np.zeros(padded, np.int64)
     for k in range(len(c)):
-        for sender in range(c.first[k], c.middle[k]):
-            slot[s.port[sender]] = sender
-        for row in range(c.middle[k], c.last[k]):
-            host = s.port[row] - padded
-            s.port[row] = ports + host
-            for f in range(s.flow[row], s.flow[row] + s.live[row]):
+        for sender in range(c[k].first, c[k].middle):
+            slot[s[sender].port] = sender
+        for row in range(c[k].middle, c[k].last):
+            host = s[row].port - padded
+            s[row].port = ports + host
+            for f in range(s[row].flow, s[row].flow + s[row].live):
                 i = src[f]
-                slot_bits[s.bits[row] + (i >> 6) - s.word[row]] |= ONE << np.uint64(i & 63)
+                slot_bits[s[row].bits + (i >> 6) - s[row].word] |= ONE << np.uint64(i & 63)
                 sender = slot[i]
-                at = s.bits[sender] + (host >> 6) - s.word[sender]
+                at = s[sender].bits + (host >> 6) - s[sender].word
                 slot_bits[at] |= ONE << np.uint64(host & 63)

@@ -12,7 +12,7 @@ import numpy as np
 from core.fluid.backfill import backfill
 from core.fluid.bits import free_all, rounded, take, within
 from core.fluid.events import DECIDE, TINY, advance, compact, spend_grants
-from core.fluid.state import Net
+from core.fluid.state import LIVE, Net
 from core.jit import kernel
 from core.trace import Floats
 
@@ -34,61 +34,84 @@ def simulate(net: Net, code: int, key: Floats) -> int:
 @kernel
 def settle_all(net: Net) -> None:
     """Bring the remaining bytes of all active coflows up to date."""
-    dt = net.z.now[0] - net.z.decided[0]
-    for i in range(net.z.active[0]):
+    z = net.z[0]
+    dt = z.now - z.decided
+    for i in range(z.active):
         k = net.order[i]
-        if net.c.gamma[k] < np.inf:
-            net.c.scale[k] = max(net.c.scale[k] * (1.0 - dt / net.c.gamma[k]), TINY)
-    spend_grants(net, net.z.now[0])
-    for i in range(net.z.active[0]):
-        if net.c.dirty[net.order[i]] == 1:
+        if net.c[k].gamma < np.inf:
+            net.c[k].scale = max(net.c[k].scale * (1.0 - dt / net.c[k].gamma), TINY)
+    spend_grants(net, z.now)
+    for i in range(z.active):
+        if net.c[net.order[i]].dirty == 1:
             compact(net, net.order[i])
 
 
 @kernel
 def decide(net: Net, code: int, key: Floats) -> None:
     """Order the active coflows and give them their rates."""
-    z = net.z
-    z.decided[0] = z.now[0]
-    z.events[0] += 1
+    z = net.z[0]
+    z.decided = z.now
+    z.events += 1
     if code != GIVEN:
-        for i in range(z.active[0]):
+        for i in range(z.active):
             key[net.order[i]] = rounded(remaining(net, net.order[i], code))
     sort(net, key)
     free_all(net, 1.0)
-    for i in range(z.active[0]):
+    for i in range(z.active):
         _madd(net, net.order[i])
-    if z.backfill[0] == 1:
+    if z.backfill == 1:
         backfill(net)
-        for i in range(z.grants[0]):
-            k = net.g.coflow[i]
-            left = net.left[net.g.flow[i]] * net.c.scale[k]
-            net.g.end[i] = z.now[0] + left / (left / net.c.gamma[k] + net.g.rate[i])
+        for i in range(z.grants):
+            k = net.g[i].coflow
+            left = net.left[net.g[i].flow] * net.c[k].scale
+            net.g[i].end = z.now + left / (left / net.c[k].gamma + net.g[i].rate)
+        if z.per_flow == 0:
+            _end_by_grants(net)
+
+
+@kernel
+def _end_by_grants(net: Net) -> None:
+    """Find the ends of coflows all of whose flows are served by the backfill.
+
+    With this, ends of flows need no events of their own where they trigger nothing.
+    """
+    z = net.z[0]
+    low = 0
+    while low < z.grants:
+        k, last, high = net.g[low].coflow, 0.0, low  # the grants of a coflow lie together
+        while high < z.grants and net.g[high].coflow == k:
+            last = max(last, net.g[high].end)
+            high += 1
+        if high - low == net.c[k].live:
+            net.c[k].end = min(net.c[k].end, last)
+        low = high
 
 
 @kernel
 def remaining(net: Net, k: int, code: int) -> float:
     """Longest flow [B], all flows [B] or Γ [s] of what is left of a coflow."""
+    c = net.c[k]
     value = 0.0
     if code == GAMMA:
-        for slot in range(net.c.first[k], net.c.last[k]):
-            value = max(value, net.s.load[slot] / net.p.capacity[net.s.port[slot]])
+        for slot in range(c.first, c.last):
+            value = max(value, net.s[slot].load / net.p[net.s[slot].port].capacity)
     elif code == SIZE:
-        for row in range(net.c.middle[k], net.c.last[k]):
-            value += net.s.load[row]
+        for row in range(c.middle, c.last):
+            value += net.s[row].load
     else:
-        for row in range(net.c.middle[k], net.c.last[k]):
-            first = net.s.flow[row]
-            for f in range(first, first + net.s.live[row]):
+        for row in range(c.middle, c.last):
+            first = net.s[row].flow
+            for f in range(first, first + net.s[row].live):
                 value = max(value, net.left[f])
-    return value * net.c.scale[k]
+    return value * c.scale
 
 
 @kernel
 def sort(net: Net, key: Floats) -> None:
     """Sort the active coflows by key; those with equal keys by their place in the trace."""
+    z = net.z[0]
     order = net.order
-    for i in range(1, net.z.active[0]):
+    for i in range(1, z.active):
         k = order[i]
         at = i
         while at > 0 and (
@@ -101,16 +124,18 @@ def sort(net: Net, key: Floats) -> None:
 
 @kernel
 def _madd(net: Net, k: int) -> None:
-    net.c.gamma[k] = np.inf
-    net.c.end[k] = np.inf
-    if not within(net.port_bits[k], net.free_bits):
+    z = net.z[0]
+    c = net.c[k]
+    c.gamma = np.inf
+    c.end = np.inf
+    if not within(net.port_bits[k, LIVE], net.free_bits):
         return
     busiest = 0.0
-    for slot in range(net.c.first[k], net.c.last[k]):
-        if net.s.live[slot] > 0:
-            busiest = max(busiest, net.s.load[slot] / net.p.free[net.s.port[slot]])
-    for slot in range(net.c.first[k], net.c.last[k]):
-        if net.s.live[slot] > 0:
-            take(net, net.s.port[slot], net.s.load[slot] / busiest)
-    net.c.gamma[k] = busiest * net.c.scale[k]
-    net.c.end[k] = net.z.now[0] + net.c.gamma[k]
+    for slot in range(c.first, c.last):
+        if net.s[slot].live > 0:
+            busiest = max(busiest, net.s[slot].load / net.p[net.s[slot].port].free)
+    for slot in range(c.first, c.last):
+        if net.s[slot].live > 0:
+            take(net, net.s[slot].port, net.s[slot].load / busiest)
+    c.gamma = busiest * c.scale
+    c.end = z.now + c.gamma

@@ -80,52 +80,54 @@ def insert(net: Pairs, flow: int) -> None:
 @kernel
 def end_flow(net: Pairs, flow: int, now: float) -> bool:
     """End a flow; return whether that triggers a decision."""
+    z = net.z[0]
     k = net.coflow[flow]
     net.live[k] -= 1
     if net.live[k] == 0:
         net.finish[k] = max(now, net.arrival[k])
-        net.z.active[0] -= 1
+        z.active -= 1
         return True
-    return bool(net.z.per_flow[0] == 1)
+    return bool(z.per_flow == 1)
 
 
 @kernel
 def next_time(net: Pairs, now: float) -> float:
     """Time of the next event, given when the next flow ends [s]; ∞ if there is none."""
-    z = net.z
-    if now == np.inf and z.active[0] > 0 and z.tick[0] == np.inf:
+    z = net.z[0]
+    if now == np.inf and z.active > 0 and z.tick == np.inf:
         # With nothing in motion nothing would ever happen again.
-        z.tick[0] = tick_at(z.now[0], z.interval[0])
-    if z.admitted[0] < len(net.arrival):
-        now = min(now, net.arrival[z.admitted[0]])
-    return max(min(now, z.tick[0]), z.now[0])
+        z.tick = tick_at(z.now, z.interval)
+    if z.admitted < len(net.arrival):
+        now = min(now, net.arrival[z.admitted])
+    return max(min(now, z.tick), z.now)
 
 
 @kernel
 def admit(net: Pairs, until: float) -> bool:
     """Let coflows arrive; return whether any did."""
-    first = net.z.admitted[0]
+    z = net.z[0]
+    first = z.admitted
     k = first
     while k < len(net.arrival) and net.arrival[k] <= until:
         if net.live[k] == 0:
             net.finish[k] = net.arrival[k]
         else:
-            net.z.active[0] += 1
+            z.active += 1
         k += 1
-    net.z.admitted[0] = k
+    z.admitted = k
     return bool(k > first)
 
 
 @kernel
 def is_due(net: Pairs, due: bool, now: float, until: float) -> bool:
     """Whether a decision takes place now, given whether something has triggered one."""
-    z = net.z
-    if due and z.tick[0] == np.inf:
-        z.tick[0] = tick_at(now, z.interval[0])
-    if z.tick[0] > until:
+    z = net.z[0]
+    if due and z.tick == np.inf:
+        z.tick = tick_at(now, z.interval)
+    if z.tick > until:
         return False
-    z.tick[0] = np.inf
-    z.stalled[0] = z.stalled[0] + 1 if now == z.decided[0] else 0
-    z.decided[0] = now
-    z.events[0] += 1
+    z.tick = np.inf
+    z.stalled = z.stalled + 1 if now == z.decided else 0
+    z.decided = now
+    z.events += 1
     return True

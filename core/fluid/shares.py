@@ -12,7 +12,7 @@ import numpy as np
 from core.fluid.backfill import backfill
 from core.fluid.bits import NOTHING, free_all, give_back, overlaps, take
 from core.fluid.events import DECIDE, SLACK, TINY, advance, compact, leaves_at, settle, spend_grants
-from core.fluid.state import Net
+from core.fluid.state import LIVE, OPEN, Net
 from core.fluid.words import ONE, ZERO, lowest, popcount
 from core.jit import kernel
 from core.trace import Floats, Ints
@@ -32,47 +32,48 @@ def simulate(net: Net, modes: Ints, limits: Floats, weights: Floats) -> int:
     `modes` holds the threshold mode and the allocation; `limits` the upper limits of all queues
     but the last (or their quotas); `weights` those of all queues, empty with strict priority.
     """
+    z = net.z[0]
     for k in range(len(net.c)):
-        net.c.limit[k] = limits[0] * net.c.weight[k] if len(limits) > 0 else np.inf
+        net.c[k].limit = limits[0] * net.c[k].weight if len(limits) > 0 else np.inf
     while True:
         state = advance(net, True)
         if state != DECIDE:
             return state
         _settle_all(net)
-        for i in range(net.z.active[0]):
+        for i in range(z.active):
             _demote(net, net.order[i], modes[0], limits)
         _decide(net, modes[1], weights)
 
 
 @kernel
 def _settle_all(net: Net) -> None:
-    now = net.z.now[0]
+    z = net.z[0]
+    now = z.now
     spend_grants(net, now)
-    for i in range(net.z.active[0]):
+    for i in range(z.active):
         k = net.order[i]
         settle(net, k, now)
-        if net.c.dirty[k] == 1:
+        if net.c[k].dirty == 1:
             compact(net, k)
-            for slot in range(net.c.first[k], net.c.last[k]):
-                net.s.seen[slot] = -1.0
 
 
 @kernel
 def _demote(net: Net, k: int, mode: int, limits: Floats) -> None:
     """Move a coflow down while it has reached the limit of its queue."""
-    sent = net.c.sent[k]
-    while net.c.queue[k] < len(limits) and sent >= net.c.limit[k] * (1.0 - SLACK):
-        net.c.queue[k] += 1
-        q = net.c.queue[k]
+    c = net.c[k]
+    sent = c.sent
+    while c.queue < len(limits) and sent >= c.limit * (1.0 - SLACK):
+        c.queue += 1
+        q = c.queue
         entry = sent if mode == PER_QUEUE else 0.0
-        net.c.limit[k] = entry + limits[q] * net.c.weight[k] if q < len(limits) else np.inf
+        c.limit = entry + limits[q] * c.weight if q < len(limits) else np.inf
 
 
 @kernel
 def _decide(net: Net, allocation: int, weights: Floats) -> None:
-    z = net.z
-    z.decided[0] = z.now[0]
-    z.events[0] += 1
+    z = net.z[0]
+    z.decided = z.now
+    z.events += 1
     _sort(net)
     total = 0.0
     if len(weights) == 0:
@@ -80,38 +81,39 @@ def _decide(net: Net, allocation: int, weights: Floats) -> None:
     else:
         free_all(net, 0.0)
         last = -1
-        for i in range(z.active[0]):
-            q = net.c.queue[net.order[i]]
+        for i in range(z.active):
+            q = net.c[net.order[i]].queue
             total += weights[q] if q != last else 0.0
             last = q
     last = -1
-    for i in range(z.active[0]):
+    for i in range(z.active):
         k = net.order[i]
-        if total > 0.0 and net.c.queue[k] != last:
-            last = net.c.queue[k]
+        if total > 0.0 and net.c[k].queue != last:
+            last = net.c[k].queue
             give_back(net, weights[last] / total)
         _allocate(net, k, allocation)
-    if z.backfill[0] == 1:
+    if z.backfill == 1:
         backfill(net)
-    for i in range(z.grants[0]):
-        k, f = net.g.coflow[i], net.g.flow[i]
-        left = net.left[f] - net.rate[f] * (z.now[0] - net.s.since[net.g.row[i]])
-        net.g.end[i] = z.now[0] + left / (net.rate[f] + net.g.rate[i])
-        net.c.speed[k] += net.g.rate[i]
-    for i in range(z.active[0]):
+    for i in range(z.grants):
+        k, f = net.g[i].coflow, net.g[i].flow
+        left = net.left[f] - net.rate[f] * (z.now - net.s[net.g[i].row].since)
+        net.g[i].end = z.now + left / (net.rate[f] + net.g[i].rate)
+        net.c[k].speed += net.g[i].rate
+    for i in range(z.active):
         leaves_at(net, net.order[i])
 
 
 @kernel
 def _sort(net: Net) -> None:
     """Sort the active coflows by queue, then by their place in the trace."""
-    order, queue = net.order, net.c.queue
-    for i in range(1, net.z.active[0]):
+    z = net.z[0]
+    order, c = net.order, net.c
+    for i in range(1, z.active):
         k = order[i]
         at = i
         while at > 0 and (
-            queue[k] < queue[order[at - 1]]
-            or (queue[k] == queue[order[at - 1]] and k < order[at - 1])
+            c[k].queue < c[order[at - 1]].queue
+            or (c[k].queue == c[order[at - 1]].queue and k < order[at - 1])
         ):
             order[at] = order[at - 1]
             at -= 1
@@ -121,29 +123,27 @@ def _sort(net: Net) -> None:
 @kernel
 def _allocate(net: Net, k: int, allocation: int) -> None:
     """Give coflow k its rates out of what is free, and take them from the ports."""
+    c = net.c[k]
     words = len(net.free_bits) // 2
-    bits = net.port_bits[k]
-    open_ports = overlaps(bits, net.free_bits, 0, words)
-    open_ports = open_ports and overlaps(bits, net.free_bits, words, 2 * words)
-    if not open_ports:
-        if net.c.moving[k] > 0:
+    bits = net.port_bits[k, LIVE]
+    c.speed = 0.0
+    if not (
+        overlaps(bits, net.free_bits, 0, words) and overlaps(bits, net.free_bits, words, 2 * words)
+    ):
+        if c.moving > 0:
             _stop(net, k)
-        net.c.speed[k] = 0.0
         return
-    if net.c.moving[k] == 0 or _changed(net, k):
-        net.c.moving[k] = net.c.moving[k] % REFRESH + 1
-        _count(net, k)
+    if _changed(net, k):
+        c.moving = c.moving % REFRESH + 1
         if allocation == MAX_MIN:
             _fill(net, k)
         _set_rates(net, k, allocation)
-    speed = 0.0
-    for slot in range(net.c.first[k], net.c.last[k]):
-        if net.s.live[slot] > 0:
-            net.s.seen[slot] = net.p.free[net.s.port[slot]]
-            take(net, net.s.port[slot], net.s.used[slot])
-            if slot >= net.c.middle[k]:
-                speed += net.s.used[slot]
-    net.c.speed[k] = speed
+    for slot in range(c.first, c.last):
+        s = net.s[slot]
+        if s.live > 0:
+            take(net, s.port, s.used)
+            if slot >= c.middle:
+                c.speed += s.used
 
 
 @kernel
@@ -153,48 +153,62 @@ def _near(a: float, b: float) -> bool:
 
 @kernel
 def _changed(net: Net, k: int) -> bool:
-    """Whether something else is free at a port of the coflow than when it got its rates."""
-    for slot in range(net.c.first[k], net.c.last[k]):
-        if net.s.live[slot] > 0 and not _near(net.p.free[net.s.port[slot]], net.s.seen[slot]):
-            return True
-    return False
+    """Look at what is free at the coflow's ports and which flows have both; is anything new?"""
+    c = net.c[k]
+    recount = c.moving == 0
+    for w in range(len(net.free_bits)):
+        free = net.port_bits[k, LIVE, w] & net.free_bits[w]
+        if free != net.port_bits[k, OPEN, w]:
+            net.port_bits[k, OPEN, w] = free
+            recount = True
+    changed = recount
+    for slot in range(c.first, c.last):
+        s = net.s[slot]
+        if s.live > 0:
+            free = net.p[s.port].free
+            if recount or s.count < 0:
+                s.count = _partners(net, k, slot) if free > 0.0 else 0
+                s.seen = free
+                changed = True
+            elif not _near(free, s.seen):
+                s.seen = free
+                changed = True
+    return changed
+
+
+@kernel
+def _partners(net: Net, k: int, slot: int) -> int:
+    """Count the live flows of a slot whose other port is free."""
+    s = net.s[slot]
+    word = s.word
+    if slot < net.c[k].middle:
+        word += len(net.free_bits) // 2
+    count = 0
+    for w in range(s.words):
+        count += popcount(net.slot_bits[s.bits + w] & net.free_bits[word + w])
+    return count
 
 
 @kernel
 def _stop(net: Net, k: int) -> None:
     """All flows of a coflow stand still."""
-    net.c.moving[k] = 0
-    net.c.end[k] = np.inf
-    now = net.z.now[0]
-    for slot in range(net.c.first[k], net.c.last[k]):
-        net.s.used[slot] = 0.0
-        net.s.share[slot] = 0.0
-    for row in range(net.c.middle[k], net.c.last[k]):
-        if net.s.end[row] < np.inf:
-            dt = now - net.s.since[row]
-            first = net.s.flow[row]
-            for f in range(first, first + net.s.live[row]):
+    z = net.z[0]
+    c = net.c[k]
+    c.moving = 0
+    c.end = np.inf
+    now = z.now
+    for slot in range(c.first, c.last):
+        net.s[slot].used = 0.0
+        net.s[slot].share = 0.0
+    for row in range(c.middle, c.last):
+        if net.s[row].end < np.inf:
+            dt = now - net.s[row].since
+            first = net.s[row].flow
+            for f in range(first, first + net.s[row].live):
                 net.left[f] = max(net.left[f] - net.rate[f] * dt, TINY)
                 net.rate[f] = 0.0
-            net.s.end[row] = np.inf
-        net.s.since[row] = now
-
-
-@kernel
-def _count(net: Net, k: int) -> None:
-    """Count at each port of the coflow the live flows that have both ports free."""
-    words = len(net.free_bits) // 2
-    for slot in range(net.c.first[k], net.c.last[k]):
-        port = net.s.port[slot]
-        count = 0
-        if net.p.free[port] > 0.0:
-            partners = net.s.word[slot]
-            if slot < net.c.middle[k]:
-                partners += words
-            bits = net.s.bits[slot]
-            for w in range(net.s.words[slot]):
-                count += popcount(net.slot_bits[bits + w] & net.free_bits[partners + w])
-        net.p.count[port] = count
+            net.s[row].end = np.inf
+        net.s[row].since = now
 
 
 @kernel
@@ -203,50 +217,59 @@ def _fill(net: Net, k: int) -> None:
 
     Leaves the level of each port as what its flows have, ∞ where it is never full.
     """
-    p, s = net.p, net.s
-    first, last = net.c.first[k], net.c.last[k]
-    for slot in range(first, last):
-        port = s.port[slot]
-        p.level[port] = np.inf if p.count[port] > 0 else 0.0
-        p.left[port] = p.free[port]
+    c = net.c[k]
+    for slot in range(c.first, c.last):
+        s, p = net.s[slot], net.p[net.s[slot].port]
+        p.count = s.count if s.live > 0 else 0
+        p.level = np.inf if p.count > 0 else 0.0
+        p.left = p.free
     while True:
         level = np.inf
-        for slot in range(first, last):
-            port = s.port[slot]
-            if p.count[port] > 0:
-                level = min(level, p.left[port] / p.count[port])
+        for slot in range(c.first, c.last):
+            p = net.p[net.s[slot].port]
+            if p.count > 0:
+                level = min(level, p.left / p.count)
         if level == np.inf:
             return
-        for slot in range(first, last):
-            port = s.port[slot]
-            if p.count[port] > 0 and p.left[port] / p.count[port] <= level * (1.0 + NOTHING):
-                p.level[port] = level
+        for slot in range(c.first, c.last):
+            p = net.p[net.s[slot].port]
+            if p.count > 0 and p.left / p.count <= level * (1.0 + NOTHING):
+                p.level = level
                 _fix(net, k, slot, level)
 
 
 @kernel
 def _fix(net: Net, k: int, slot: int, level: float) -> None:
     """Fix the flows at a full port at its level: their other ports have less to give."""
+    c = net.c[k]
+    s = net.s[slot]
     p = net.p
-    others = len(p) // 2 if slot < net.c.middle[k] else 0
-    p.count[net.s.port[slot]] = 0
-    for w in range(net.s.words[slot]):
-        partners = net.slot_bits[net.s.bits[slot] + w]
+    others = len(p) // 2 if slot < c.middle else 0
+    p[s.port].count = 0
+    for w in range(s.words):
+        partners = net.slot_bits[s.bits + w]
         while partners != ZERO:
-            other = others + 64 * (net.s.word[slot] + w) + lowest(partners)
+            other = others + 64 * (s.word + w) + lowest(partners)
             partners &= partners - ONE
-            if p.count[other] > 0:
-                p.count[other] -= 1
-                p.left[other] = max(0.0, p.left[other] - level)
+            if p[other].count > 0:
+                p[other].count -= 1
+                p[other].left = max(0.0, p[other].left - level)
 
 
 @kernel
-def _new_share(net: Net, port: int, allocation: int) -> float:
-    if net.p.count[port] == 0 and allocation == EQUAL_SPLIT:
-        return 0.0
+def _renew(net: Net, slot: int, allocation: int) -> float:
+    """Renew a slot's share; return the smaller of old and new, ∞ if it stands."""
+    s = net.s[slot]
+    share = 0.0
     if allocation == MAX_MIN:
-        return float(net.p.level[port])
-    return float(net.p.free[port] / net.p.count[port])
+        share = net.p[s.port].level
+    elif s.count > 0:
+        share = s.seen / s.count
+    if _near(share, s.share):
+        return np.inf
+    least = min(share, s.share)
+    s.share = share
+    return least
 
 
 @kernel
@@ -256,56 +279,48 @@ def _set_rates(net: Net, k: int, allocation: int) -> None:
     A row whose own share stands is passed over if the senders whose share has changed bind none
     of its flows, before or after. Sums are corrected, and added up afresh now and then.
     """
-    s = net.s
-    first, middle, last = net.c.first[k], net.c.middle[k], net.c.last[k]
-    afresh = net.c.moving[k] == 1
+    c = net.c[k]
+    known = 0.0 if c.moving == 1 else 1.0
     binding = np.inf
-    for slot in range(first, middle):
-        if s.live[slot] > 0:
-            port = s.port[slot]
-            share = _new_share(net, port, allocation)
-            if not _near(share, s.share[slot]):
-                binding = min(binding, share, s.share[slot])
-                s.share[slot] = share
-            net.share[port] = s.share[slot]
-            net.used[port] = 0.0 if afresh else s.used[slot]
-    end = np.inf
-    for row in range(middle, last):
-        if s.live[row] > 0:
-            share = _new_share(net, s.port[row], allocation)
-            stands = _near(share, s.share[row])
-            if afresh or not stands or share > binding:
-                if not stands:
-                    s.share[row] = share
-                _set_row(net, row, s.share[row], 0.0 if afresh else 1.0)
-            end = min(end, s.end[row])
-    for slot in range(first, middle):
-        s.used[slot] = net.used[s.port[slot]]
-    net.c.end[k] = end
+    for sender in range(c.first, c.middle):
+        s = net.s[sender]
+        if s.live > 0:
+            binding = min(binding, _renew(net, sender, allocation))
+            net.share[s.port] = s.share
+            net.used[s.port] = known * s.used
+    c.end = np.inf
+    for row in range(c.middle, c.last):
+        r = net.s[row]
+        if r.live > 0:
+            if _renew(net, row, allocation) < np.inf or r.share > binding or known == 0.0:
+                _set_row(net, row, known)
+            c.end = min(c.end, r.end)
+    for sender in range(c.first, c.middle):
+        net.s[sender].used = net.used[net.s[sender].port]
 
 
 @kernel
-def _set_row(net: Net, row: int, share: float, known: float) -> None:
+def _set_row(net: Net, row: int, known: float) -> None:
     """Give the flows of a row their rates; the old ones count as `known`, 0 or 1, in the sums."""
-    first = net.s.flow[row]
-    last = first + net.s.live[row]
-    used = 0.0
-    changed = False
-    for f in range(first, last):
+    r = net.s[row]
+    now = net.z[0].now
+    dt = now - r.since
+    share, used, soonest = r.share, 0.0, np.inf
+    for f in range(r.flow, r.flow + r.live):
         host, old = net.peer[f], net.rate[f]
-        rate = min(net.share[host], share)
+        rate = net.share[host]
+        if share < rate:
+            rate = share
+        left = net.left[f] - old * dt
+        if left < TINY:
+            left = TINY
+        net.left[f] = left
+        net.rate[f] = rate
         net.used[host] += rate - known * old
         used += rate
-        changed = changed or rate != old
-    net.s.used[row] = used
-    if not changed:
-        return
-    now = net.z.now[0]
-    dt = now - net.s.since[row]
-    net.s.since[row] = now
-    soonest = np.inf
-    for f in range(first, last):
-        net.left[f] = max(net.left[f] - net.rate[f] * dt, TINY)
-        net.rate[f] = min(net.share[net.peer[f]], share)
-        soonest = min(soonest, net.left[f] / net.rate[f])
-    net.s.end[row] = now + soonest
+        wait = left / rate
+        if wait < soonest:
+            soonest = wait
+    r.used = used
+    r.since = now
+    r.end = now + soonest

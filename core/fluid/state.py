@@ -46,7 +46,8 @@ SLOT = np.dtype(
     [
         ("port", np.int64),
         ("live", np.int64),  # live flows
-        ("dirty", np.int64),
+        ("dirty", np.int64),  # 1: some of its flows have ended since it was compacted
+        ("count", np.int64),  # shares: live flows with both ports free, −1 if unknown
         ("bits", np.int64),  # where its words of live partners start, how many they are,
         ("words", np.int64),
         ("word", np.int64),  # … and which word of all hosts the first one is
@@ -95,6 +96,9 @@ CLOCK = np.dtype(
 )
 
 
+ALL, LIVE, OPEN = 0, 1, 2
+
+
 class Net(NamedTuple):
     """Everything that the kernels share: records, then the arrays of all flows and bits."""
 
@@ -122,10 +126,9 @@ class Net(NamedTuple):
     """Scratch: what the coflow uses of its senders, shape (P,) [B/s]."""
     slot_bits: Words
     """Live partners of each slot: receivers of a sender, senders of a row."""
-    own_bits: Words
-    """Ports of each coflow, ended flows included, shape (n, 2W): senders, then receivers."""
     port_bits: Words
-    """Ports at which each coflow has live flows, shape (n, 2W)."""
+    """Ports of each coflow, shape (n, 3, 2W), senders, then receivers: `ALL`, ended flows
+    included; `LIVE`, with live flows; `OPEN`, those of them that were free when last looked at."""
     free_bits: Words
     """Ports that have something free, shape (2W,)."""
 
@@ -223,8 +226,7 @@ def new_net(d: Demand, shares: bool) -> Net:
         share=np.zeros(d.ports),
         used=np.zeros(d.ports),
         slot_bits=slot_bits,
-        own_bits=own_bits,
-        port_bits=own_bits.copy(),
+        port_bits=np.stack((own_bits, own_bits, np.zeros_like(own_bits)), axis=1),
         free_bits=np.zeros(2 * words, np.uint64),
     )
 
