@@ -41,39 +41,39 @@ def rank(words: Words, first: int, host: int) -> int:
 def slot_of_sender(net: Net, k: int, host: int) -> int:
     """Slot of a sender of coflow k."""
     c = net.c[k]
-    return c.first + rank(net.port_bits[k, ALL], 0, host)
+    return int(c.first + rank(net.port_bits[k, ALL], 0, host))
 
 
 @kernel
 def row_of_receiver(net: Net, k: int, host: int) -> int:
     """Row of a receiver of coflow k."""
     c = net.c[k]
-    return c.middle + rank(net.port_bits[k, ALL], len(net.free_bits) // 2, host)
+    return int(c.middle + rank(net.port_bits[k, ALL], len(net.free_bits) // 2, host))
 
 
 @kernel
 def flow_of_sender(net: Net, row: int, host: int) -> int:
     """Flow from a host, in a row that has it and no ended flows."""
     r = net.s[row]
-    return r.flow + rank(net.slot_bits, r.bits, host - 64 * r.word)
+    return int(r.flow + rank(net.slot_bits, r.bits, host - 64 * r.word))
 
 
 @kernel
 def overlaps(a: Words, b: Words, low: int, high: int) -> bool:
     """Whether two sets share a port in the words low … high − 1."""
+    shared = ZERO
     for w in range(low, high):
-        if a[w] & b[w] != ZERO:
-            return True
-    return False
+        shared |= a[w] & b[w]
+    return bool(shared != ZERO)
 
 
 @kernel
 def within(a: Words, b: Words) -> bool:
     """Whether the first set is part of the second."""
+    outside = ZERO
     for w in range(len(a)):
-        if a[w] & ~b[w] != ZERO:
-            return False
-    return True
+        outside |= a[w] & ~b[w]
+    return bool(outside == ZERO)
 
 
 @kernel

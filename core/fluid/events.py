@@ -31,7 +31,7 @@ def tick_at(time: float, interval: float) -> float:
     """First multiple of the interval that is not before a time [s]."""
     if interval == 0.0:
         return time
-    return max(time, np.ceil((time - 1e-9) / interval) * interval)
+    return float(max(time, np.ceil((time - 1e-9) / interval) * interval))
 
 
 @kernel

@@ -103,7 +103,7 @@ def remaining(net: Net, k: int, code: int) -> float:
             first = net.s[row].flow
             for f in range(first, first + net.s[row].live):
                 value = max(value, net.left[f])
-    return value * c.scale
+    return float(value * c.scale)
 
 
 @kernel

@@ -197,7 +197,7 @@ def _give(net: Pairs, hold: Hold, now: float, flow: int) -> None:
 @kernel
 def _value(hold: Hold, now: float, port: int) -> float:
     """Value of the flow that holds a port, ∞ if it is free."""
-    return np.rint((hold.end[port] - now) * hold.rate[port] / hold.grain)
+    return float(np.rint((hold.end[port] - now) * hold.rate[port] / hold.grain))
 
 
 @kernel

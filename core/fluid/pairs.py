@@ -99,7 +99,7 @@ def next_time(net: Pairs, now: float) -> float:
         z.tick = tick_at(z.now, z.interval)
     if z.admitted < len(net.arrival):
         now = min(now, net.arrival[z.admitted])
-    return max(min(now, z.tick), z.now)
+    return float(max(min(now, z.tick), z.now))
 
 
 @kernel

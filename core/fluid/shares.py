@@ -153,7 +153,7 @@ def _near(a: float, b: float) -> bool:
 
 @kernel
 def _changed(net: Net, k: int) -> bool:
-    """Look at what is free at the coflow's ports and which flows have both; is anything new?"""
+    """Look at what is free at the coflow's ports and who has both; whether anything is new."""
     c = net.c[k]
     recount = c.moving == 0
     for w in range(len(net.free_bits)):
@@ -173,7 +173,7 @@ def _changed(net: Net, k: int) -> bool:
             elif not _near(free, s.seen):
                 s.seen = free
                 changed = True
-    return changed
+    return bool(changed)
 
 
 @kernel
@@ -269,7 +269,7 @@ def _renew(net: Net, slot: int, allocation: int) -> float:
         return np.inf
     least = min(share, s.share)
     s.share = share
-    return least
+    return float(least)
 
 
 @kernel

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
-from llvmlite import ir
 from numba.core import types
 from numba.extending import intrinsic, overload
 
@@ -39,7 +38,7 @@ def _ctpop(context: Any, word: Any) -> Any:
 
 def _cttz(context: Any, word: Any) -> Any:
     def build(context: Any, builder: Any, signature: Any, args: Any) -> Any:
-        return builder.cttz(args[0], ir.Constant(ir.IntType(1), 1))
+        return builder.cttz(args[0], context.get_constant(types.boolean, 1))
 
     return types.uint64(types.uint64), build
 
