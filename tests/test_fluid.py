@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from fluid_cases import GIGABIT, MB, SCHEDULERS, random_capacities, random_trace, random_values
+from fluid_cases import MB, SCHEDULERS, random_capacities, random_trace, random_values
 from twin_fluid import Twin, options_of
 
 from core import registry

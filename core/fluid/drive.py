@@ -35,17 +35,17 @@ def drive(sizes: Demand, scheduler: Scheduler, rule: Rule, values: Values) -> tu
     net: Net | Pairs
     if isinstance(rule, Ordered):
         net = new_net(sizes, shares=False)
-        _set_clock(net, values)
+        set_clock(net, values)
         state = _run_ordered(net, sizes, scheduler, rule, values)
         finish = np.array(net.c.finish, np.float64)
     elif isinstance(rule, Queues):
         net = new_net(sizes, shares=True)
-        _set_clock(net, values)
+        set_clock(net, values)
         state = _run_queues(net, sizes, scheduler, rule, values)
         finish = np.array(net.c.finish, np.float64)
     else:
         net = new_pairs(sizes)
-        _set_clock(net, values)
+        set_clock(net, values)
         simulate = matching.simulate if isinstance(rule, Matching) else fair.simulate
         state = simulate(net)
         finish = net.finish
@@ -60,7 +60,8 @@ def drive(sizes: Demand, scheduler: Scheduler, rule: Rule, values: Values) -> tu
     return finish, int(net.z.events[0])
 
 
-def _set_clock(net: Net | Pairs, values: Mapping[str, Value]) -> None:
+def set_clock(net: Net | Pairs, values: Mapping[str, Value]) -> None:
+    """Set the switches of a run."""
     net.z.interval[0] = float(values["engine.interval_ms"] or 0.0) / 1e3
     net.z.per_flow[0] = values["engine.trigger"] == "flow"
     net.z.backfill[0] = bool(values.get("engine.backfill", False))
@@ -90,13 +91,7 @@ def _run_queues(net: Net, sizes: Demand, scheduler: Scheduler, rule: Queues, val
     if not np.all(weight > 0):
         raise ParameterError(f"scheduler={scheduler.name}: a weight is not > 0")
     net.c.weight[:] = weight
-    modes = np.array(
-        [
-            shares.PER_QUEUE if values["queue.threshold_mode"] == "per_queue" else 0,
-            shares.MAX_MIN if values["engine.within"] == "max_min" else 0,
-        ]
-    )
-    return int(shares.simulate(net, modes, limits(values), queue_weights(values)))
+    return int(shares.simulate(net, modes(values), limits(values), queue_weights(values)))
 
 
 def _ask(
@@ -115,6 +110,18 @@ def _ask(
             f"with NaN; it needs one number for each of {len(coflows)} coflows"
         )
     return numbers
+
+
+def modes(values: Values) -> Ints:
+    """Threshold mode and allocation as the kernel takes them."""
+    per_queue = values["queue.threshold_mode"] == "per_queue"
+    max_min = values["engine.within"] == "max_min"
+    return np.array(
+        [
+            shares.PER_QUEUE if per_queue else shares.CUMULATIVE,
+            shares.MAX_MIN if max_min else shares.EQUAL_SPLIT,
+        ]
+    )
 
 
 def limits(values: Values) -> Floats:

@@ -32,17 +32,28 @@ def simulate(net: Net, modes: Ints, limits: Floats, weights: Floats) -> int:
     `modes` holds the threshold mode and the allocation; `limits` the upper limits of all queues
     but the last (or their quotas); `weights` those of all queues, empty with strict priority.
     """
-    z = net.z[0]
-    for k in range(len(net.c)):
-        net.c[k].limit = limits[0] * net.c[k].weight if len(limits) > 0 else np.inf
+    begin(net, limits)
     while True:
         state = advance(net, True)
         if state != DECIDE:
             return state
-        _settle_all(net)
-        for i in range(z.active):
-            _demote(net, net.order[i], modes[0], limits)
-        _decide(net, modes[1], weights)
+        decide(net, modes, limits, weights)
+
+
+@kernel
+def begin(net: Net, limits: Floats) -> None:
+    """Put all coflows into the highest queue."""
+    for k in range(len(net.c)):
+        net.c[k].limit = limits[0] * net.c[k].weight if len(limits) > 0 else np.inf
+
+
+@kernel
+def decide(net: Net, modes: Ints, limits: Floats, weights: Floats) -> None:
+    """Bring all active coflows up to date, move them between queues, give them their rates."""
+    _settle_all(net)
+    for i in range(net.z[0].active):
+        _demote(net, net.order[i], modes[0], limits)
+    _give_rates(net, modes[1], weights)
 
 
 @kernel
@@ -70,7 +81,7 @@ def _demote(net: Net, k: int, mode: int, limits: Floats) -> None:
 
 
 @kernel
-def _decide(net: Net, allocation: int, weights: Floats) -> None:
+def _give_rates(net: Net, allocation: int, weights: Floats) -> None:
     z = net.z[0]
     z.decided = z.now
     z.events += 1
