@@ -1,0 +1,1 @@
+"""The simulator: traces, schedulers, engines, metrics. Knows no Hydra, Ray or Parquet."""

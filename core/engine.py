@@ -25,6 +25,8 @@ class Engine:
         Enters the id of every point: raised when the engine's numbers change.
     parameters : tuple of Parameter
         What the engine itself reads; keys start with ``engine.`` or ``fabric.``.
+    ignores : frozenset of str
+        Keys of workloads that make no difference in this engine: its points do not read them.
     run : callable (trace, scheduler, values) → Outcome
         `values` holds every checked parameter that the point reads, by key.
     warm : callable () → None
@@ -35,5 +37,6 @@ class Engine:
     summary: str
     version: int
     parameters: tuple[Parameter, ...]
+    ignores: frozenset[str]
     run: Callable[[Trace, Scheduler, Values], Outcome]
     warm: Callable[[], None]

@@ -1,47 +1,165 @@
 """The only place that sets numba options and decides where compiled kernels are kept.
 
 Numba's disk cache notices a change in the file of a kernel but not in the other files that it
-calls, so the cache directory is named after a hash of every module of ``core``: new code never
-meets old machine code.
+calls, so the cache directory is named after a hash of every source that a kernel can see: new
+code never meets old machine code. Only entry points, the kernels that Python calls, are kept on
+disk; their machine code contains everything that they call.
+
+Trouble with the disk never ends a run: without a directory to write to, or with a damaged file
+in it, kernels are compiled anew.
 """
 
 from __future__ import annotations
 
+import contextlib
 import hashlib
 import os
+import re
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
 import numba
 import platformdirs
+from filelock import FileLock, Timeout
+from numba.core.caching import FunctionCache
 
 F = TypeVar("F", bound=Callable[..., Any])
 
+_ROOT = Path(__file__).parent
+_IMPORT = re.compile(
+    r"^ *(?:from (core[\w.]*) import ([^(\n]+|\([^)]*\))|import (core[\w.]*))", re.MULTILINE
+)
+_COMPILE_SECONDS = 300.0
+"""Longest wait for another process that compiles the same kernel."""
+
+
+def kernel_sources() -> tuple[Path, ...]:
+    """Return the files of ``core`` that a kernel can see, sorted.
+
+    These are the modules that import this one, and what they import from ``core``, and so on.
+    """
+    files = {path: path.read_text(encoding="utf-8") for path in sorted(_ROOT.rglob("*.py"))}
+    imports = {path: set(_imported(text)) for path, text in files.items()}
+    found = {path for path, used in imports.items() if Path(__file__) in used}
+    found.add(Path(__file__))
+    frontier = list(found)
+    while frontier:
+        new = imports[frontier.pop()] - found
+        found |= new
+        frontier += new
+    return tuple(sorted(found))
+
+
+def _imported(source: str) -> list[Path]:
+    """Return the files of ``core`` that the import statements of a module name."""
+    modules = []
+    for package, names, module in _IMPORT.findall(source):
+        modules.append(package or module)
+        modules += [f"{package}.{name}" for name in re.findall(r"\w+", names)]
+    paths = []
+    for name in modules:
+        path = _ROOT.joinpath(*name.split(".")[1:])
+        paths += [p for p in (path.with_suffix(".py"), path / "__init__.py") if p.is_file()]
+    return paths
+
 
 def source_hash() -> str:
-    """Return a hash of the sources of ``core`` (16 hex digits)."""
-    root = Path(__file__).parent
+    """Return a hash of what machine code depends on: these sources and numba (16 hex digits)."""
     digest = hashlib.sha256()
-    for path in sorted(root.rglob("*.py")):
-        digest.update(str(path.relative_to(root)).encode())
+    for path in kernel_sources():
+        digest.update(str(path.relative_to(_ROOT)).encode())
         digest.update(path.read_bytes())
+    digest.update(numba.__version__.encode())
     return digest.hexdigest()[:16]
 
 
-def cache_directory() -> Path:
-    """Return the directory of this version's compiled kernels, on this machine's own disk."""
+def cache_directory() -> Path | None:
+    """Return a directory of this user for this version's compiled kernels; None if there is none.
+
+    ``COFLOW_SWEEP_CACHE`` or the user's cache directory; where that cannot be written, one in
+    the system's temporary directory.
+    """
     given = os.environ.get("COFLOW_SWEEP_CACHE")
-    root = Path(given) if given else Path(platformdirs.user_cache_dir("coflow-sweep"))
-    return root / f"kernels-{source_hash()}-numba{numba.__version__}"
+    user = os.getuid() if hasattr(os, "getuid") else 0
+    roots = (
+        Path(given) if given else Path(platformdirs.user_cache_dir("coflow-sweep")),
+        Path(tempfile.gettempdir()) / f"coflow-sweep-{user}",
+    )
+    for root in roots:
+        path = root / f"kernels-{source_hash()}"
+        # The cache holds machine code: nobody else may be able to put some there.
+        with contextlib.suppress(OSError):
+            path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            tempfile.TemporaryFile(dir=path).close()
+            if not hasattr(os, "getuid") or path.stat().st_uid == user:
+                return path
+    return None
 
 
-numba.config.CACHE_DIR = str(cache_directory())  # type: ignore[attr-defined]
+class _KernelCache(FunctionCache):  # type: ignore[misc]
+    """Numba's cache of one kernel; one process compiles, the others wait for its result."""
+
+    _lock: FileLock | None = None
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Return compiled code or None; after None the kernel's lock is held until the save."""
+        found = self._load(sig, target_context)
+        if found is None and self._lock is None:
+            name = f"{self._impl.filename_base}.lock"
+            lock = FileLock(str(Path(self.cache_path) / name), timeout=_COMPILE_SECONDS)
+            # Without a lock the worst is that two processes compile the same.
+            with contextlib.suppress(OSError, Timeout, NotImplementedError):
+                lock.acquire()
+                self._lock = lock
+            found = self._load(sig, target_context)
+            if found is not None:
+                self._unlock()
+        return found
+
+    def save_overload(self, sig: Any, data: Any) -> None:
+        """Write compiled code to disk if that is possible."""
+        try:
+            with contextlib.suppress(OSError):
+                super().save_overload(sig, data)
+        finally:
+            self._unlock()
+
+    def _load(self, sig: Any, target_context: Any) -> Any:
+        try:
+            return super().load_overload(sig, target_context)
+        except Exception:  # whatever reading a damaged file raises: start afresh
+            with contextlib.suppress(OSError):
+                self.flush()
+            return None
+
+    def _unlock(self) -> None:
+        if self._lock is not None:
+            self._lock.release()
+            self._lock = None
 
 
 def kernel(function: F) -> F:
-    """Compile a function of arrays and numbers, exactly as written.
+    """Compile an entry point: a kernel that Python calls, kept on disk.
 
     No ``fastmath``: the order of floating-point operations is part of the result.
     """
-    return cast(F, numba.njit(cache=True, nogil=True, error_model="numpy")(function))
+    compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
+    if CACHE is not None and hasattr(compiled, "enable_caching"):  # not without a compiler
+        compiled._cache = _KernelCache(function)
+    return cast(F, compiled)
+
+
+def inner(function: F) -> F:
+    """Compile a function that only other kernels call: as `kernel`, without an entry for Python.
+
+    Without the code that unpacks Python objects it compiles in half the time.
+    """
+    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
+    return cast(F, numba.njit(nogil=True, error_model="numpy", **options)(function))
+
+
+CACHE = cache_directory()
+if CACHE is not None:
+    numba.config.CACHE_DIR = str(CACHE)

@@ -22,13 +22,20 @@ class Metric:
     kind: type = float
 
 
+BIN_MEANING = {
+    "SN": "short (length ≤ 5 MB), narrow (≤ 50 flows) coflows",
+    "LN": "long (length > 5 MB), narrow (≤ 50 flows) coflows",
+    "SW": "short (length ≤ 5 MB), wide (> 50 flows) coflows",
+    "LW": "long (length > 5 MB), wide (> 50 flows) coflows",
+}
+
 METRICS = (
     Metric("coflows", "", "coflows in the trace", int),
     Metric("makespan_s", "s", "last finish minus first start"),
     Metric("mean_cct_s", "s", "mean coflow completion time"),
     *(Metric(f"p{q}_cct_s", "s", f"{q}th percentile of the CCT") for q in (50, 90, 95, 99)),
     Metric("max_cct_s", "s", "largest CCT"),
-    *(Metric(f"{b.lower()}_mean_cct_s", "s", f"mean CCT of bin {b}") for b in BINS),
+    *(Metric(f"{b.lower()}_mean_cct_s", "s", f"mean CCT of {BIN_MEANING[b]}") for b in BINS),
     Metric("mean_slowdown", "", "mean of CCT / Γ over coflows with bytes"),
     Metric("share_below_1000s", "", "share of coflows with CCT < 1000 s"),
     Metric("events", "", "times the schedule was recomputed", int),
@@ -47,7 +54,7 @@ COFLOW_COLUMNS = (
     Metric("flows", "", "width in flows", int),
     Metric("length_bytes", "B", "largest flow"),
     Metric("size_bytes", "B", "all flows together"),
-    Metric("bin", "", "SN, LN, SW or LW", str),
+    Metric("bin", "", "; ".join(f"{b}: {meaning}" for b, meaning in BIN_MEANING.items()), str),
 )
 
 
@@ -56,7 +63,7 @@ def summarise(trace: Trace, outcome: Outcome) -> dict[str, int | float | None]:
 
     Means are exactly rounded sums, so they do not depend on the machine's vector units.
     """
-    cct = _cct(outcome)
+    cct = outcome.cct_s
     bins = trace.bins()
     busy = outcome.gamma_s > 0
     percentiles = {f"p{q}_cct_s": float(np.percentile(cct, q)) for q in (50, 90, 95, 99)}
@@ -75,7 +82,7 @@ def summarise(trace: Trace, outcome: Outcome) -> dict[str, int | float | None]:
 
 def coflow_table(trace: Trace, outcome: Outcome) -> dict[str, Any]:
     """Return the columns of `COFLOW_COLUMNS`, each an array of shape (n,)."""
-    cct = _cct(outcome)
+    cct = outcome.cct_s
     with np.errstate(divide="ignore", invalid="ignore"):
         slowdown = np.where(outcome.gamma_s > 0, cct / outcome.gamma_s, np.nan)
     return {
@@ -93,11 +100,6 @@ def coflow_table(trace: Trace, outcome: Outcome) -> dict[str, Any]:
         "size_bytes": outcome.size_bytes,
         "bin": trace.bins(),
     }
-
-
-def _cct(outcome: Outcome) -> Floats:
-    # Engine times are multiples of 1 ns or coarser: rounding removes the noise of the division.
-    return np.round(outcome.finish_s - outcome.start_s, 9)
 
 
 def _mean(values: Floats) -> float | None:

@@ -23,6 +23,8 @@ class Outcome:
         Γ: the time that the busiest port needs for the coflow alone [s].
     events : int
         How often the schedule was recomputed.
+    exact_cct_s : array of float64, optional
+        CCT from an engine that knows it better than the difference of two large times.
     """
 
     start_s: Floats
@@ -31,3 +33,11 @@ class Outcome:
     length_bytes: Floats
     gamma_s: Floats
     events: int
+    exact_cct_s: Floats | None = None
+
+    @property
+    def cct_s(self) -> Floats:
+        """Coflow completion times [s], shape (n,)."""
+        if self.exact_cct_s is not None:
+            return self.exact_cct_s
+        return self.finish_s - self.start_s

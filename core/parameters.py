@@ -93,10 +93,12 @@ class Parameter:
 
     def _typed(self, value: Any) -> Value:
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
+        if is_number and not abs(value) < 2**63:
+            return None  # NaN, infinite, or more than a column can hold
         if self.kind is bool:
             return value if isinstance(value, bool) else None
         if self.kind is int:
-            return int(value) if is_number and float(value).is_integer() else None
+            return int(value) if is_number and value == value // 1 else None
         if self.kind is float:
             return float(value) if is_number and math.isfinite(value) else None
         if isinstance(value, str):
@@ -108,7 +110,7 @@ class Parameter:
             return value in self.choices
         if self.kind in (int, float):
             above = value > self.minimum if self.open_minimum else value >= self.minimum
-            return bool(above and value <= self.maximum and abs(value) < 2**63)
+            return bool(above and value <= self.maximum)
         return True
 
 

@@ -33,12 +33,12 @@ def reads(scheduler: str, engine: str, workload: str) -> tuple[Parameter, ...]:
     if rule is None:
         able = ", ".join(n for n, s in schedulers().items() if engine in s.rules)
         raise GridError(f"scheduler={scheduler}: engine={engine} cannot run it; it runs {able}")
-    everything = (
+    everything = {
         *rule.parameters,
         *engines()[engine].parameters,
-        *workloads()[workload].parameters,
-    )
-    return tuple(sorted(set(everything), key=lambda p: p.key))
+        *(p for p in workloads()[workload].parameters if p.key not in engines()[engine].ignores),
+    }
+    return tuple(sorted(everything, key=lambda p: p.key))
 
 
 @cache

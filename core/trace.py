@@ -15,6 +15,9 @@ Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
 Ports = npt.NDArray[np.int32]
 
+LATEST_S = 1e9
+"""Latest arrival, 31 years: later ones leave a double too few digits for short coflows [s]."""
+
 BINS = ("SN", "LN", "SW", "LW")
 """Short/long (length ≤ 5 MB is short) × narrow/wide (≤ 50 flows is narrow), as Varys has them."""
 
@@ -138,7 +141,7 @@ def from_flows(
             if not 0 <= size < np.inf:
                 raise TraceError(f"{name} coflow {coflow_id}: a flow of {size} bytes")
             sizes[dst, src] = sizes.get((dst, src), 0.0) + size
-        if not sizes or not 0 <= arrival < np.inf:
+        if not sizes or not 0 <= arrival <= LATEST_S:
             raise TraceError(f"{name} coflow {coflow_id}: {len(sizes)} flows, arrival {arrival} s")
         ids.append(coflow_id)
         arrivals.append(arrival)
@@ -168,8 +171,16 @@ def from_records(
     """Build a trace from mapper and reducer records, one m × r mesh a coflow.
 
     A reducer's bytes are split equally over the coflow's mappers; equal locations on one side are
-    merged. Coflows are sorted by arrival (stable). The values are taken as checked.
+    merged. Coflows are sorted by arrival (stable). The records are taken as checked.
+
+    Raises
+    ------
+    TraceError
+        An arrival outside 0…`LATEST_S`.
     """
+    last = float(np.max(arrival_s))
+    if not 0 <= float(np.min(arrival_s)) <= last <= LATEST_S:
+        raise TraceError(f"{name}: arrivals up to {last:.3g} s are outside 0…{LATEST_S:.0e} s")
     order = np.argsort(np.asarray(arrival_s, np.float64), kind="stable")
     records = _reordered(records, order)
     sources, targets, sizes, widths = [], [], [], []

@@ -4,7 +4,11 @@ from __future__ import annotations
 
 import sys
 
-from sweep.app import main
-
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        from sweep.app import main
+
+        sys.exit(main())
+    except KeyboardInterrupt:  # before there is anything to keep
+        print("interrupted", file=sys.stderr)
+        sys.exit(130)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from typing import Any
 
@@ -24,6 +24,7 @@ from hydra.core.override_parser.types import (
     Override,
     OverrideType,
     QuotedString,
+    RangeSweep,
     Transformer,
 )
 from hydra.errors import HydraException
@@ -35,12 +36,15 @@ from core.engine import Engine
 from core.errors import GridError, InputError, ParameterError, nearest
 from core.schedulers import schedulers
 from core.workloads import Workload, workloads
+from sweep import __version__
+from sweep.grid import Grid, declarations
 from sweep.help import help_text
-from sweep.plan import Grid, declarations
 from sweep.settings import REPLICATES, SEED, SETTINGS
 
 GROUPS = ("engine", "workload")
-_ASKS_HYDRA = ("help", "hydra_help", "version", "cfg", "info", "shell_completion")
+MOST_VALUES = 1_000_000
+"""Values of an axis, and rows of a grid."""
+_ASKS_HYDRA = ("help", "hydra_help", "cfg", "info", "shell_completion")
 _SINGLE = {p.key: p for p in (*SETTINGS, REPLICATES)}
 
 
@@ -48,6 +52,9 @@ def main(argv: Sequence[str] | None = None) -> int:
     """Run the command line; return 0, 1 (points failed), 2 (bad input) or 130 (interrupted)."""
     words = list(sys.argv[1:] if argv is None else argv)
     register()
+    if "--version" in words:
+        print(f"coflow-sweep {__version__} (Hydra {hydra.__version__})")
+        return 0
     arguments = get_args_parser().parse_args(words)
     if any(getattr(arguments, name, None) for name in _ASKS_HYDRA):
         return _ask_hydra(words, arguments.overrides)
@@ -73,7 +80,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 def register() -> None:
     """Tell Hydra of every parameter, engine and workload, as declared."""
     store = ConfigStore.instance()
-    top: dict[str, Any] = {"scheduler": "asebf"}
+    top: dict[str, Any] = {}
     for parameter in (SEED, REPLICATES, *SETTINGS, *registry.parameters().values()):
         if not parameter.key.startswith(tuple(f"{g}." for g in GROUPS)):
             _set(top, parameter.key, parameter.default)
@@ -98,6 +105,9 @@ def _set(tree: dict[str, Any], key: str, value: Any) -> None:
 def _ask_hydra(words: list[str], overrides: Sequence[str]) -> int:
     """Let Hydra answer --help, --cfg, --info and the like; a grid is shown by its first point."""
     shown = {o: _first(o) for o in overrides}
+    shown |= {o: f"+{f}" for o, f in shown.items() if f.startswith("scheduler=")}
+    if "--help" in words or "-h" in words:
+        words = ["--help"]  # Hydra would compose what is asked for first
     sys.argv = [sys.argv[0], *(shown.get(w, w) for w in words)]
 
     @hydra.main(version_base="1.3", config_path="pkg://conf", config_name="config")
@@ -140,8 +150,7 @@ def read_request(
         file_grid = _file_grid(first)
         axes = {k: v for k, v in file_grid.items() if k not in given} | given
         for name in ("scheduler", *GROUPS):
-            default = first.hydra.runtime.choices.get(name, OmegaConf.select(first, name))
-            axes.setdefault(name, [default])
+            axes.setdefault(name, [first.hydra.runtime.choices.get(name, "asebf")])
         bases = {
             (engine, workload): _base(
                 _compose(
@@ -157,8 +166,11 @@ def read_request(
             for engine, workload in product(_known("engine", axes), _known("workload", axes))
         }
     base = next(iter(bases.values()))
+    for key in given:
+        if key.startswith("ray.") and _one("executor", given, base.get("executor")) == "local":
+            raise GridError(f"{key}: executor=local does not read it; leave one of the two out")
     settings = {key: p.check(_one(key, given, base.get(key))) for key, p in _SINGLE.items()}
-    asked = set(given) - {p.key for p in SETTINGS} | set(file_grid)
+    asked = set(given) - {p.key for p in SETTINGS} | set(file_grid) | _changed(bases.values())
     grid = Grid(
         axes={key: values for key, values in axes.items() if key not in _SINGLE},
         bases=bases,
@@ -169,19 +181,36 @@ def read_request(
     return grid, settings
 
 
+def _changed(bases: Iterable[Mapping[str, Any]]) -> set[str]:
+    """Return the keys that configuration files set to something else than any default."""
+    known = declarations()
+    return {
+        key
+        for base in bases
+        for key, value in base.items()
+        if key in known and all(value != parameter.default for parameter in known[key])
+    }
+
+
 def _parsed(overrides: Sequence[str]) -> list[Override]:
     parser = OverridesParser.create()
     parsed = []
     for text in overrides:
         try:
             parsed.append(parser.parse_override(text))
-        except HydraException as error:
-            reason = str(error).splitlines()[0]
-            raise GridError(
-                f"cannot read {text!r}: {reason}; write key=value or key=a,b and quote text "
-                f"with special characters, as in 'key=\"…\"'"
-            ) from error
+        except (HydraException, ValueError, RecursionError) as error:
+            reason = (str(error).splitlines() or [type(error).__name__])[0][:200]
+            raise GridError(f"cannot read {text[:80]!r}: {_hint(text)} ({reason})") from error
     return parsed
+
+
+def _hint(text: str) -> str:
+    """Say what is most likely wrong with text that is not an override."""
+    if "=" not in text:
+        return "write key=value or key=a,b, without blanks around = and commas"
+    if text.endswith(",") or ",," in text or "=," in text:
+        return "a comma without a value; write key=a,b without blanks"
+    return "quote text with special characters, as in 'key=\"…\"'"
 
 
 def _split(overrides: Sequence[Override]) -> tuple[list[str], dict[str, list[Any]]]:
@@ -224,6 +253,7 @@ def _values(override: Override) -> list[Any]:
         names = {"scheduler": list(schedulers()), **{g: list(_members(g)) for g in GROUPS}}
         values: list[Any] = value.filter(sorted(names.get(key, [])))
     elif override.is_sweep_override():
+        _check_length(override, value)
         values = list(override.sweep_iterator(transformer=Transformer.identity))
     else:
         values = [value]
@@ -239,6 +269,16 @@ def _values(override: Override) -> list[Any]:
                 f"write {key}=a,b"
             )
     return plain
+
+
+def _check_length(override: Override, value: Any) -> None:
+    """Refuse ranges that are endless or would fill the memory, before they are listed."""
+    if isinstance(value, RangeSweep):
+        start, stop, step = (float(v or 0) for v in (value.start, value.stop, value.step))
+        if not step:
+            raise GridError(f"{override.input_line}: a range with step 0 never ends")
+        if (stop - start) / step > MOST_VALUES:
+            raise GridError(f"{override.input_line}: more than {MOST_VALUES} values")
 
 
 def _name(value: Any) -> str:
@@ -286,9 +326,10 @@ def _compose(config_name: str, overrides: list[str]) -> DictConfig:
     try:
         config = compose(config_name, overrides=overrides, return_hydra_config=True)
         OmegaConf.resolve(config.get("grid", OmegaConf.create()))
-    except (HydraException, OmegaConfBaseException) as error:
+    except Exception as error:  # a file can break Hydra, OmegaConf and YAML in any way
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
-        raise GridError("configuration: " + " ".join(lines)) from error
+        said = " ".join(lines) or type(error).__name__
+        raise GridError(f"configuration: {said[:500]}") from error
     return config
 
 
@@ -311,8 +352,20 @@ def _file_grid(config: DictConfig) -> dict[str, list[Any]]:
                 if any(isinstance(v, list | dict) for v in grid[name]):
                     raise GridError(f"grid: {name}: a list is not a value; {value}")
 
-    walk(OmegaConf.to_container(config.get("grid") or OmegaConf.create(), resolve=True), "")
+    tree = _plain(config.get("grid") or OmegaConf.create())
+    if not isinstance(tree, dict):
+        raise GridError(f"grid: {tree} is not a mapping of keys to lists of values")
+    walk(tree, "")
     return grid
+
+
+def _plain(node: Any) -> Any:
+    """Return a configuration as dicts and lists, every reference in it resolved."""
+    try:
+        return OmegaConf.to_container(node, resolve=True) if OmegaConf.is_config(node) else node
+    except (OmegaConfBaseException, RecursionError) as error:
+        said = str(error).splitlines() or [type(error).__name__]
+        raise GridError(f"configuration: {said[0][:500]}") from error
 
 
 def _base(config: DictConfig) -> dict[str, Any]:
@@ -326,11 +379,13 @@ def _base(config: DictConfig) -> dict[str, Any]:
                 walk(value, f"{name}.")
             else:
                 _check_key(name)
+                if name in ("scheduler", *GROUPS):
+                    raise GridError(
+                        f"{name}: {value} in a configuration file has no effect; put it under "
+                        f"grid: as {name}: [{value}]"
+                    )
                 found[name] = value
 
-    tree = OmegaConf.to_container(
-        OmegaConf.masked_copy(config, [str(k) for k in config if k not in ("hydra", "grid")]),
-        resolve=True,
-    )
-    walk(tree, "")
+    names = [str(k) for k in config if k not in ("hydra", "grid")]
+    walk(_plain(OmegaConf.masked_copy(config, names)), "")
     return found

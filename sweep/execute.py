@@ -10,6 +10,7 @@ import logging
 import math
 import os
 import platform
+import queue
 import socket
 import threading
 import time
@@ -72,7 +73,35 @@ def by_trace(points: Iterable[Point]) -> dict[str, list[Point]]:
 
 
 def run_locally(points: Sequence[Point], coflows: bool) -> Iterator[Result | None]:
-    """Run points one after the other in this process."""
+    """Run points one after the other in this process.
+
+    They run in a thread of their own, so that signals reach the main one during a long point.
+    """
+    results: queue.Queue[Result | BaseException | None] = queue.Queue(maxsize=64)
+
+    def work() -> None:
+        try:
+            for result in _one_by_one(points, coflows):
+                results.put(result)
+            results.put(None)
+        except BaseException as error:
+            results.put(error)
+
+    threading.Thread(target=work, daemon=True).start()
+    while True:
+        try:
+            result = results.get(timeout=0.2)
+        except queue.Empty:
+            yield None
+            continue
+        if result is None:
+            return
+        if isinstance(result, BaseException):
+            raise result
+        yield result
+
+
+def _one_by_one(points: Sequence[Point], coflows: bool) -> Iterator[Result]:
     for group in by_trace(points).values():
         try:
             trace = build_trace(group[0])
@@ -220,25 +249,25 @@ class RayExecutor:
 
     def __call__(self, points: Sequence[Point], coflows: bool) -> Iterator[Result | None]:
         """Run points; yield results as they finish, and None where none came for a while."""
-        queue = _Queue(waiting=len(points))
+        todo = _Queue(waiting=len(points))
         waiting = deque(by_trace(points).values())
         flying: dict[Any, tuple[list[Point], Any]] = {}
         again: deque[tuple[list[Point], Any]] = deque()
-        while waiting or queue.groups or again or flying:
-            while len(flying) < 2 * self._slots and (again or queue.groups or waiting):
+        while waiting or todo.groups or again or flying:
+            while len(flying) < 2 * self._slots and (again or todo.groups or waiting):
                 if again:
                     chunk, trace = again.popleft()
                 else:
-                    if not queue.groups:
+                    if not todo.groups:
                         group = waiting.popleft()
                         try:
                             reference = self._ray.put(build_trace(group[0]))
                         except Exception as error:
-                            queue.waiting -= len(group)
+                            todo.waiting -= len(group)
                             yield from (failed(point, error) for point in group)
                             continue
-                        queue.groups.append((group[::-1], reference))
-                    chunk, trace = queue.take(self._size, self._slots)
+                        todo.groups.append((group[::-1], reference))
+                    chunk, trace = todo.take(self._size, self._slots)
                 flying[self._task.remote(chunk, trace, coflows)] = chunk, trace
             ready, _ = self._ray.wait(list(flying), timeout=0.2)
             for reference in ready:
@@ -249,7 +278,7 @@ class RayExecutor:
                     yield from self._split(chunk, trace, error, again)
                     continue
                 for result in results:
-                    queue.learn(result)
+                    todo.learn(result)
                     yield result
             if not ready:
                 yield None

@@ -8,8 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from typing import Any
@@ -17,38 +16,14 @@ from typing import Any
 import numpy as np
 
 from core import registry
-from core.errors import GridError, ParameterError, nearest
-from core.parameters import Parameter, Value
-from core.schedulers import schedulers
+from core.errors import TraceError
+from core.parameters import Parameter, Value, defaults
 from core.trace import Trace
 from core.workloads import workloads
+from sweep.grid import Grid, check_all_read, checked_axes
 from sweep.settings import REPLICATES, SEED
 
 NAMES = ("scheduler", "engine", "workload")
-
-
-@dataclass(frozen=True)
-class Grid:
-    """What was asked for.
-
-    Attributes
-    ----------
-    axes : mapping of str to sequence
-        Values to combine, by key; the first key varies slowest. Names of schedulers, engines and
-        workloads are axes too, of one value where only one was given.
-    bases : mapping of (engine, workload) to mapping
-        Values of all parameters that are not axes, by key, as composed for these groups.
-    given : frozenset of str
-        Keys that somebody asked for: each has to be read by at least one point.
-    seed, replicates : Value
-        Used where they are not axes.
-    """
-
-    axes: Mapping[str, Sequence[Any]]
-    bases: Mapping[tuple[str, str], Mapping[str, Any]]
-    given: frozenset[str] = frozenset()
-    seed: Any = 0
-    replicates: Any = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +42,7 @@ class Point:
     def columns(self) -> dict[str, Value]:
         """Return the point as columns of the dataset."""
         named = {"point_id": self.point_id, **{n: getattr(self, n) for n in NAMES}}
+        named["trace_id"] = self.trace_id
         more = {"replicate": self.replicate, "seed": self.seed}
         return named | more | {k.replace(".", "_"): v for k, v in self.values.items()}
 
@@ -110,7 +86,7 @@ def make_plan(grid: Grid) -> Plan:
         An unknown name, a value that is not allowed, a key that no point reads, a trace file
         that cannot be used.
     """
-    axes, repeated = _checked_axes(grid)
+    axes, repeated = checked_axes(grid)
     plan = Plan(axes, repeated=repeated)
     expansion = _Expansion(grid, axes)
     names = list(axes)
@@ -122,64 +98,8 @@ def make_plan(grid: Grid) -> Plan:
             row = point.columns() | row
             row["replicate"] = point.replicate
             plan.rows.append({"grid_row": len(plan.rows)} | row)
-    _check_all_read(grid, expansion.read)
+    check_all_read(grid, expansion.read)
     return plan
-
-
-def _checked_axes(grid: Grid) -> tuple[dict[str, list[Any]], dict[str, int]]:
-    """Return the axes in their declared types without repeated values, and how many those were."""
-    known: dict[str, Mapping[str, Any]] = {
-        "scheduler": schedulers(),
-        "engine": registry.engines(),
-        "workload": workloads(),
-    }
-    axes: dict[str, list[Any]] = {}
-    repeated: dict[str, int] = {}
-    for key, values in grid.axes.items():
-        if not values:
-            raise GridError(f"{key}: an empty list makes no grid; give at least one value")
-        checked = []
-        for value in values:
-            if key in known:
-                if value not in known[key]:
-                    hint = nearest(str(value), known[key])
-                    raise GridError(
-                        f"{key}={value}: unknown{hint}; allowed is one of "
-                        + ", ".join(sorted(known[key]))
-                    )
-                checked.append(value)
-            else:
-                checked.append(_check_somewhere(key, value))
-        axes[key] = list(dict.fromkeys(checked))
-        if len(axes[key]) < len(checked):
-            repeated[key] = len(checked) - len(axes[key])
-    return axes, repeated
-
-
-def _check_somewhere(key: str, value: Any) -> Value:
-    """Check a value by any declaration of its key that allows it.
-
-    Workloads may declare one key with different ranges: the point's own comes later.
-    """
-    problem: ParameterError | None = None
-    for parameter in declarations()[key]:
-        try:
-            return parameter.check(value)
-        except ParameterError as error:
-            problem = error
-    assert problem is not None
-    raise problem
-
-
-def declarations() -> dict[str, list[Parameter]]:
-    """Return every declaration of every key that can be an axis."""
-    found: dict[str, list[Parameter]] = {"seed": [SEED]}
-    rules = [rule for s in schedulers().values() for rule in s.rules.values()]
-    for owner in (*rules, *registry.engines().values(), *workloads().values()):
-        for parameter in owner.parameters:
-            if parameter not in found.setdefault(parameter.key, []):
-                found[parameter.key].append(parameter)
-    return found
 
 
 class _Expansion:
@@ -231,7 +151,7 @@ class _Expansion:
     def _content_of(self, workload: str, values: Mapping[str, Value]) -> str:
         own = tuple((k, v) for k, v in values.items() if k.startswith("workload."))
         if (workload, own) not in self._content:
-            self._content[workload, own] = workloads()[workload].content(dict(own))
+            self._content[workload, own] = workloads()[workload].content(complete(workload, own))
         return self._content[workload, own]
 
 
@@ -243,10 +163,8 @@ def _point(
     content: str,
 ) -> Point:
     scheduler, engine, workload = names
-    own = {k: v for k, v in values.items() if k.startswith("workload.")}
     rest = {k: v for k, v in values.items() if not k.startswith("workload.")}
-    by_content = workloads()[workload].identified_by_content
-    source = [workload, content, {} if by_content else own, replicate]
+    source = _source(workload, content, values, replicate)
     run = [scheduler, engine, registry.engines()[engine].version, rest]
     return Point(
         point_id=_digest([source, run]),
@@ -256,8 +174,23 @@ def _point(
         replicate=replicate,
         seed=None if seed is None else int(seed),
         values=values,
-        trace_id=_digest([source, own]),
+        trace_id=_trace_id(workload, content, values, replicate),
     )
+
+
+def _source(
+    workload: str, content: str, values: Mapping[str, Value], replicate: int | None
+) -> list[Any]:
+    """Return what a trace depends on."""
+    own = {k: v for k, v in values.items() if k.startswith("workload.")}
+    by_content = workloads()[workload].identified_by_content
+    return [workload, content, {} if by_content else own, replicate]
+
+
+def _trace_id(
+    workload: str, content: str, values: Mapping[str, Value], replicate: int | None
+) -> str:
+    return _digest(_source(workload, content, values, replicate))
 
 
 def _digest(content: Any) -> str:
@@ -265,36 +198,27 @@ def _digest(content: Any) -> str:
     return hashlib.sha256(text.encode()).hexdigest()[:16]
 
 
-def _check_all_read(grid: Grid, read: set[str]) -> None:
-    for key in sorted(grid.given - read):
-        readers = _readers(key)
-        who = f"; it is read by {readers}" if readers else ""
-        raise GridError(f"{key}: no point of this grid reads it{who}")
-
-
-def _readers(key: str) -> str:
-    found = [
-        f"scheduler={name} (engine={engine})"
-        for name, scheduler in schedulers().items()
-        for engine, rule in scheduler.rules.items()
-        if any(p.key == key for p in rule.parameters)
-    ]
-    for group, members in (("engine", registry.engines()), ("workload", workloads())):
-        found += [f"{group}={n}" for n, m in members.items() if _declares(m.parameters, key)]
-    if key in ("seed", "replicates"):
-        found = [f"workload={n}" for n, w in workloads().items() if w.seeded]
-    return ", ".join(found)
-
-
-def _declares(parameters: Sequence[Parameter], key: str) -> bool:
-    return any(p.key == key for p in parameters)
-
-
 def build_trace(point: Point) -> Trace:
-    """Build or read the workload of a point; the same point gives the same trace anywhere."""
+    """Build or read the workload of a point; the same point gives the same trace anywhere.
+
+    Raises
+    ------
+    TraceError
+        The file cannot be used any more, or is not the one that the sweep was planned with.
+    """
     workload = workloads()[point.workload]
-    own = {k: v for k, v in point.values.items() if k.startswith("workload.")}
-    return workload.build(own, generator(point, "workload"))
+    values = complete(point.workload, point.values.items())
+    trace = workload.build(values, generator(point, "workload"))
+    now = _trace_id(point.workload, workload.content(values), point.values, point.replicate)
+    if now != point.trace_id:
+        raise TraceError(f"{trace.name} has changed since the sweep was planned; start it again")
+    return trace
+
+
+def complete(workload: str, given: Iterable[tuple[str, Value]]) -> dict[str, Value]:
+    """Return every value that a workload may look at: those given, and defaults for the rest."""
+    values = defaults(workloads()[workload].parameters)
+    return values | {key: value for key, value in given if key in values}
 
 
 def generator(point: Point, purpose: str) -> np.random.Generator:
@@ -307,8 +231,3 @@ def generator(point: Point, purpose: str) -> np.random.Generator:
     tag = int.from_bytes(hashlib.sha256(purpose.encode()).digest()[:4], "big")
     sequence = np.random.SeedSequence(seed, spawn_key=(point.replicate or 0, tag))
     return np.random.Generator(np.random.PCG64(sequence))
-
-
-def grid_size(axes: Mapping[str, Sequence[Any]]) -> int:
-    """Return the number of combinations."""
-    return math.prod(len(values) for values in axes.values())

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import time
-from collections import defaultdict
 from collections.abc import Mapping
 from typing import Any
 
@@ -16,7 +15,7 @@ EVERY_S = 5.0
 
 
 class Progress:
-    """Counts finished points and shows rate, ETA, failures and means; use in a ``with`` block.
+    """Counts finished points and shows rate, ETA, failures and best means; for a ``with`` block.
 
     On a terminal one line is redrawn; elsewhere a line is printed every few seconds.
     """
@@ -26,12 +25,12 @@ class Progress:
         self._console = console
         self._done = 0
         self._failed = 0
-        self._means: dict[str, list[float]] = defaultdict(lambda: [0, 0.0])
+        self._best: dict[str, float] = {}
         self._began = self._shown = time.monotonic()
         self._live: Live | None = None
 
     def __enter__(self) -> Progress:
-        if self._console.is_terminal:
+        if self._console.is_terminal and self._total:
             self._live = Live(
                 console=self._console, get_renderable=self._text, refresh_per_second=4
             )
@@ -46,9 +45,8 @@ class Progress:
         """Count a result."""
         self._done += 1
         if row["status"] == "ok":
-            mean = self._means[row["scheduler"]]
-            mean[0] += 1
-            mean[1] += row["mean_cct_s"]
+            name, mean = row["scheduler"], row["mean_cct_s"]
+            self._best[name] = min(mean, self._best.get(name, mean))
         else:
             self._failed += 1
 
@@ -66,12 +64,14 @@ class Progress:
         """Return the line after some seconds."""
         rate = self._done / elapsed_s if elapsed_s > 0 else 0.0
         eta = _duration((self._total - self._done) / rate) if self._done else "–"
-        parts = [f"{self._done}/{self._total} points", f"{rate:.3g} points/s", f"ETA {eta}"]
+        speed = f"{rate:.3g} points/s" if rate >= 1 or not rate else f"{1 / rate:.3g} s a point"
+        parts = [f"{self._done}/{self._total} points", speed]
+        parts.append(f"ETA {eta}" if self._done < self._total else _duration(elapsed_s))
         if self._failed:
             parts.append(f"{self._failed} failed")
-        means = [f"{n} {s / c:,.1f} s" for n, (c, s) in sorted(self._means.items())]
-        if means:
-            parts.append("mean CCT " + ", ".join(means))
+        best = [f"{name} {mean:,.1f} s" for name, mean in sorted(self._best.items())]
+        if best:
+            parts.append("best mean CCT " + ", ".join(best))
         return "  ".join(parts)
 
 

@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import datetime
 import os
-import platform
 import shlex
-import signal
-import subprocess
-import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
-from importlib import metadata
 from pathlib import Path
 from typing import Any
 
@@ -20,9 +15,13 @@ from rich.console import Console
 
 from core import registry
 from core.errors import StoreError
+from core.jit import cache_directory
 from core.parameters import Value
 from sweep import execute
-from sweep.plan import Grid, Plan, Point, grid_size, make_plan
+from sweep.grid import Grid, grid_size
+from sweep.interrupts import Interrupts
+from sweep.manifest import manifest_of, now
+from sweep.plan import Plan, Point, make_plan
 from sweep.progress import Progress
 from sweep.store import Dataset, load
 from sweep.table import print_failures, print_table
@@ -39,47 +38,15 @@ def run(grid: Grid, settings: Settings, command: Sequence[str]) -> int:
         Before anything runs or is written.
     """
     console = Console(highlight=False, soft_wrap=False)
-    began = time.monotonic()
     plan = make_plan(grid)
     describe(plan, console)
     if settings["sweep.dry_run"]:
         return 0
     directory = str(settings["output.dir"] or _fresh_directory())
-    coflows = bool(settings["output.coflows"])
-    with ExitStack() as stack:
-        if settings["ray.address"] is not None and settings["executor"] == "ray":
-            # A cluster that does not answer is bad input: found before anything is written.
-            executor = stack.enter_context(_executor(settings, list(plan.points.values())))
-        else:
-            executor = None
-        data = stack.enter_context(Dataset.open(directory, coflows=coflows))
-        todo = [p for p in plan.points.values() if p.point_id not in data.finished()]
-        manifest = _manifest(plan, settings, command)
-        data.write_manifest(manifest)
-        data.write_points(plan.rows)
-        _point_latest_at(directory)
-        if len(todo) < len(plan.points):
-            console.print(
-                f"{len(plan.points) - len(todo)} points are finished in {directory}: "
-                f"{len(todo)} to run",
-                markup=False,
-            )
-        interrupted = False
-        counts = {"ok": 0, "failed": 0}
-        try:
-            with _sigterm_as_interrupt():
-                if executor is None:
-                    executor = stack.enter_context(_executor(settings, todo))
-                with Progress(len(todo), console) as progress:
-                    _collect(executor(todo, coflows), data, progress, counts, settings)
-        except KeyboardInterrupt:
-            interrupted = True
-        data.flush()
-        ended = {"ended": _now(), "wall_s": round(time.monotonic() - began, 3), **counts}
-        state = "interrupted" if interrupted else "complete"
-        data.write_manifest(manifest | ended | {"state": state})
+    manifest = manifest_of(plan, settings, command)
+    complete = _execute(plan, settings, directory, manifest, console)
     failed = _report(plan, directory, console)
-    if interrupted:
+    if not complete:
         console.print(
             f"interrupted: what was finished is in {directory}; to go on, the same command with "
             f"output.dir={shlex.quote(directory)}",
@@ -89,6 +56,53 @@ def run(grid: Grid, settings: Settings, command: Sequence[str]) -> int:
     return 1 if failed else 0
 
 
+def _execute(
+    plan: Plan,
+    settings: Settings,
+    directory: str,
+    manifest: Mapping[str, Any],
+    console: Console,
+) -> bool:
+    """Run what is not finished and store it; False if it was interrupted."""
+    began = time.monotonic()
+    coflows = bool(settings["output.coflows"])
+    counts = {"ok": 0, "failed": 0}
+    with ExitStack() as stack:
+        executor = None
+        if settings["ray.address"] is not None:
+            # A cluster that does not answer is bad input: found before anything is written.
+            executor = stack.enter_context(_executor(settings, list(plan.points.values())))
+        data = stack.enter_context(Dataset.open(directory, coflows=coflows))
+        todo = [p for p in plan.points.values() if p.point_id not in data.finished()]
+        data.write_manifest(manifest)
+        data.write_points(plan.rows)
+        _point_latest_at(directory)
+        if done := len(plan.points) - len(todo):
+            console.print(
+                f"{_count(done, 'point')} finished in {directory}: {len(todo)} to run",
+                markup=False,
+            )
+        if todo and not _compiled():
+            console.print("compiling the kernels, once on this machine: this takes a while")
+        local = settings["executor"] == "local"
+        with Interrupts(console, leave=local) as interrupts:
+            try:
+                if executor is None:
+                    executor = stack.enter_context(_executor(settings, todo))
+                interrupts.install()
+                with Progress(len(todo), console) as progress:
+                    results = executor(todo, coflows)
+                    _collect(results, data, progress, counts, settings, interrupts)
+            except KeyboardInterrupt:
+                pass
+            data.flush()
+        complete = not interrupts.asked or sum(counts.values()) == len(todo)
+        ended = {"ended": now(), "wall_s": round(time.monotonic() - began, 3), **counts}
+        state = "complete" if complete else "interrupted"
+        data.write_manifest({**manifest, **ended, "state": state})
+    return complete
+
+
 def describe(plan: Plan, console: Console) -> None:
     """Print axes, grid rows and unique points, and why rows collapsed."""
     axes = [f"{k}: {', '.join(map(str, v))}" for k, v in plan.axes.items() if len(v) > 1]
@@ -96,16 +110,28 @@ def describe(plan: Plan, console: Console) -> None:
     for axis in axes:
         console.print(f"  {axis}", markup=False, soft_wrap=True)
     for key, count in plan.repeated.items():
-        console.print(f"  {key}: {count} repeated values left out", markup=False)
+        console.print(f"  {key}: {_count(count, 'repeated value')} left out", markup=False)
     grid = (
-        f"{grid_size(plan.axes)} grid rows"
+        _count(rows, "grid row")
         if rows == grid_size(plan.axes)
         else (f"{grid_size(plan.axes)} combinations, {rows} grid rows with replicates")
     )
-    console.print(f"{grid}, {points} points to run", markup=False)
+    if fixed := [f"{k}={v[0]}" for k, v in plan.axes.items() if len(v) == 1]:
+        console.print(f"  {' '.join(fixed)}", markup=False, soft_wrap=True)
+    console.print(f"{grid}: {_count(points, 'unique point')}", markup=False)
     if points < rows:
         for key, names in plan.unread().items():
             console.print(f"  {key} is not read by {', '.join(names)}", markup=False)
+
+
+def _compiled() -> bool:
+    """Whether kernels of this version lie compiled on disk."""
+    path = cache_directory()
+    return path is not None and any(path.rglob("*.nbi"))
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _collect(
@@ -114,6 +140,7 @@ def _collect(
     progress: Progress,
     counts: dict[str, int],
     settings: Settings,
+    interrupts: Interrupts,
 ) -> None:
     for result in results:
         if result is not None:
@@ -123,6 +150,8 @@ def _collect(
             counts["ok" if ok else "failed"] += 1
             if not ok and settings["sweep.fail_fast"]:
                 break
+        if interrupts.asked:
+            break
         data.poll()
         progress.poll()
 
@@ -145,23 +174,6 @@ def _executor(settings: Settings, todo: Sequence[Point]) -> Iterator[execute.Exe
         meanwhile=meanwhile,
     ) as executor:
         yield executor
-
-
-@contextmanager
-def _sigterm_as_interrupt() -> Iterator[None]:
-    """Stop on SIGTERM as on Ctrl-C: keep what is finished."""
-
-    def interrupt(*_: object) -> None:
-        raise KeyboardInterrupt
-
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    before = signal.signal(signal.SIGTERM, interrupt)
-    try:
-        yield
-    finally:
-        signal.signal(signal.SIGTERM, before)
 
 
 def _report(plan: Plan, directory: str, console: Console) -> int:
@@ -217,58 +229,3 @@ def _point_latest_at(directory: str) -> None:
         aside.replace("outputs/latest")
     except OSError:
         aside.unlink(missing_ok=True)
-
-
-def _manifest(plan: Plan, settings: Settings, command: Sequence[str]) -> dict[str, Any]:
-    packages = ("coflow-sweep", "ray", "numba", "numpy", "pyarrow", "hydra-core")
-    return {
-        "command": shlex.join(command),
-        "settings": dict(settings),
-        "axes": plan.axes,
-        "grid_rows": len(plan.rows),
-        "points": len(plan.points),
-        "versions": {"python": platform.python_version(), **_versions(packages)},
-        "git_commit": _git_commit(),
-        "machine": {
-            "host": platform.node(),
-            "platform": platform.platform(),
-            "cpus": os.cpu_count(),
-        },
-        "started": _now(),
-        "state": "running",
-    }
-
-
-def _versions(packages: Sequence[str]) -> dict[str, str | None]:
-    found: dict[str, str | None] = {}
-    for package in packages:
-        try:
-            found[package] = metadata.version(package)
-        except metadata.PackageNotFoundError:
-            found[package] = None
-    return found
-
-
-def _git_commit() -> str | None:
-    """Return the commit of the code that runs, None where it is not a checkout."""
-    root = Path(__file__).resolve().parent.parent
-    if not (root / ".git").exists():
-        return None
-    try:
-        said = subprocess.run(
-            ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40"],
-            capture_output=True,
-            text=True,
-            timeout=10,
-            check=True,
-        )
-    except (OSError, subprocess.SubprocessError):
-        return None
-    return said.stdout.strip()
-
-
-def _now() -> str:
-    return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")
-
-
-__all__ = ["describe", "run"]

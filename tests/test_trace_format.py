@@ -466,7 +466,7 @@ def test_workload_checks_the_file_before_anything_runs(tmp_path: Path) -> None:
     path.write_text("4 1\n1 0 1 4 1 1:1\n")
     with pytest.raises(TraceError, match=r"a.txt line 2: mapper 4 is outside 0…3 \(4 ports\)"):
         WORKLOAD.content(values(str(path)))
-    with pytest.raises(ParameterError, match=r"workload\.path=None: allowed is text"):
+    with pytest.raises(ParameterError, match=r"workload\.path is missing"):
         values(None)
 
 

@@ -346,3 +346,51 @@ class Twin:
                 for _, f in c.live():
                     f.rate = 0.0
                 self.equal_split([c])
+
+
+def random_trace(random, quanta: int = 3000) -> str:
+    """Draw a small trace full of corner cases; `quanta` bounds what one port has to carry.
+
+    `random` is a `random.Random`.
+    """
+    ports = random.choice((1, 2, 3, 3, 4, 6, 9))
+    style = random.choice(("whole", "fraction", "tiny", "mixed", "equal", "mixed"))
+    when = random.choice(("together", "grid", "spread", "gaps", "mixed"))
+    n = random.choice((1, 2, 3, 5, 8, 13))
+    wide = random.random() < 0.5
+    budget = random.choice((60, 400, quanta))
+    equal = random.choice((1, 3, 10, 64, 100))
+
+    def megabytes() -> str:
+        kind = style if style != "mixed" else random.choice(("whole", "fraction", "zero", "big"))
+        if kind == "equal":
+            return str(equal)
+        if kind == "whole":
+            return str(random.randint(0 if random.random() < 0.1 else 1, 40))
+        if kind == "fraction":
+            return f"{random.uniform(0, 25):.{random.randint(1, 4)}f}"
+        if kind == "tiny":
+            return random.choice(("0", "0.001", "0.5", "1", "1.000001", "0.0000001", "2"))
+        return "0" if kind == "zero" else str(random.randint(1, budget))
+
+    def arrival() -> str:
+        kind = when if when != "mixed" else random.choice(("grid", "spread", "gaps", "fraction"))
+        if kind == "together":
+            return random.choice(("0", "0", "3000", "10240", "10241"))
+        if kind == "grid":
+            return str(max(0, random.randint(0, 6) * 10240 + random.choice((-1, 0, 0, 1))))
+        if kind == "spread":
+            return str(random.randint(0, 60000))
+        if kind == "fraction":
+            return f"{random.uniform(0, 30000):.3f}"
+        return str(random.randint(0, 8) * 700000 + random.randint(0, 20000))
+
+    lines = [f"{ports} {n}"]
+    for index in range(n):
+        most = ports + 1 if wide else min(ports, 2)
+        mappers = [random.randrange(ports) for _ in range(random.randint(1, most))]
+        reducers = [random.randrange(ports) for _ in range(random.randint(1, most))]
+        pairs = [f"{rack}:{megabytes()}" for rack in reducers]
+        head = [str(index + 1), arrival(), str(len(mappers)), *map(str, mappers), str(len(pairs))]
+        lines.append(" ".join(head + pairs))
+    return "\n".join(lines) + "\n"

@@ -1,166 +1,239 @@
 """Move coflows on by whole quanta while their rates stand.
 
-Between two recomputations every reducer evolves on its own: it is taken in jumps over which
-none of its flows ends, and in single quanta around the ends.
+Between two recomputations every flow evolves on its own, and every reducer: first its flows are
+taken on, those that end are logged, then its tallies follow from the log. Only around the end of
+a reducer the quanta are carried out one by one.
 """
 
 from __future__ import annotations
 
 import numpy as np
 
-from core.coflowsim.attained import ascend_log
-from core.coflowsim.exact import descend, descend_row
-from core.coflowsim.state import GONE, ZERO, State
-from core.jit import kernel
+from core.coflowsim.exact import all_inside, descend, descend_inside
+from core.coflowsim.state import MORE, ULP, UNTIL_END, ZERO, State
+from core.coflowsim.tally import move_in, sort_by_end, take_on
+from core.jit import inner
+from core.trace import Floats, Ints
 
-_ULP = 2.3e-16
+
+@inner
+def idle(s: State, r: int) -> bool:
+    """Whether nothing of reducer r moves, nor would it complete as it is."""
+    d = s.reducer[r]
+    return d.done == 2 or (not d.inflow > 0 and (d.done == 1 or d.left > ZERO))
 
 
-@kernel
-def quiet_quanta(s: State, r: int, most: float) -> float:
-    """Quanta ≤ most in which no flow of reducer r ends, nor the reducer; 0 if not known.
+@inner
+def drift(s: State, r: int) -> float:
+    """Bound on what rounding adds in a quantum to left − what the flows of reducer r hold [B]."""
+    return float(s.reducer[r].left * ULP * (s.reducer[r].last - s.reducer[r].first + 1))
 
-    The margin of an ulp a quantum and of one whole quantum covers what rounding can do.
+
+@inner
+def run_flow(x: float, b: float, quanta: float) -> tuple[float, float, float]:
+    """Move a flow that holds x on by b a quantum, to its end if that comes first.
+
+    Return what it holds then, the quanta in which it moved b, and what it moved in the next.
     """
-    quiet = most
-    first, last = s.first_flow[r], s.first_flow[r + 1]
-    for i in range(first, last):
-        b = s.step[i]
-        if b > 0:
-            x = s.remaining[i]
-            if x - ZERO < (quiet + 1.0) * (b + x * _ULP):
-                quiet = min(quiet, np.floor((x - ZERO) / (b + x * _ULP)) - 1.0)
-    if s.done[r] != 0:
-        # What the flows still hold takes `left` below 0: too rare to jump over.
-        return min(quiet, 0.0)
-    x = s.left[r]
-    grain = x * _ULP * (last - first) + s.inflow[r] * 1.000000001
-    if x - ZERO < (quiet + 1.0) * grain:
-        quiet = min(quiet, np.floor((x - ZERO) / grain) - 1.0)
-    return max(quiet, 0.0)
-
-
-@kernel
-def jump(s: State, r: int, quanta: float, tally: bool) -> None:
-    """Move reducer r on by quanta in which nothing ends."""
-    first, last = s.first_flow[r], s.first_flow[r + 1]
-    for i in range(first, last):
-        b = s.step[i]
-        if b > 0:
-            s.remaining[i] = descend(s.remaining[i], b, quanta)
-            s.full[i] += quanta
-    s.left[r] = descend_row(s.left[r], s.step, first, last, quanta)
-    if tally and s.tally[r] > 0:
-        if s.tally[r] > (quanta + 1.0) * (s.inflow[r] * 1.000000001 + s.tally[r] * 1e-12):
-            s.tally[r] = descend_row(s.tally[r], s.step, first, last, quanta)
-        else:
-            _lower_tally(s, r, quanta)
-
-
-@kernel
-def _lower_tally(s: State, r: int, quanta: float) -> None:
-    """Lower the second tally, whose floor is 0, quantum by quantum."""
-    while quanta > 0 and s.tally[r] > 0:
-        x = s.tally[r]
-        for i in range(s.first_flow[r], s.first_flow[r + 1]):
-            x = max(0.0, x - s.step[i])
-        if x == s.tally[r]:
-            return
-        s.tally[r] = x
-        quanta -= 1.0
-
-
-@kernel
-def single_quantum(s: State, r: int, tally: bool) -> bool:
-    """Move reducer r on by one quantum, flow by flow; True if it completed.
-
-    The reducer is looked at after each flow: what later flows move in the same quantum takes
-    `left`, 0 by then, below 0.
-    """
-    inflow = 0.0
-    completed = False
-    for i in range(s.first_flow[r], s.first_flow[r + 1]):
-        if s.remaining[i] < 0:
-            continue
-        b = s.step[i]
-        moved = min(b, s.remaining[i])
-        s.remaining[i] -= moved
-        s.left[r] -= moved
-        if tally:
-            s.tally[r] = max(0.0, s.tally[r] - moved)
-        if moved == b:
-            s.full[i] += 1.0
-        else:
-            s.part[i] = moved
-        if s.remaining[i] <= ZERO:
-            s.remaining[i] = GONE
-            s.step[i] = 0.0
-            s.live[r] -= 1
-        else:
-            inflow += b
-        if s.done[r] == 0 and (s.left[r] <= ZERO or s.live[r] == 0):
-            s.done[r] = 1
-            s.left[r] = 0.0
-            completed = True
-    s.inflow[r] = inflow
-    return completed
-
-
-@kernel
-def moves(s: State, r: int) -> bool:
-    """Whether a flow of reducer r has a rate, or the reducer would complete as it is."""
-    for i in range(s.first_flow[r], s.first_flow[r + 1]):
-        if s.step[i] > 0:
-            return True
-    return s.done[r] == 0 and (s.left[r] <= ZERO or s.live[r] == 0)
-
-
-@kernel
-def advance_reducer(s: State, r: int, quanta: float, tally: bool) -> float:
-    """Move reducer r on; return the quantum in which it completed, or 0."""
-    completed = 0.0
     t = 0.0
-    while t < quanta and moves(s, r):
-        quiet = quiet_quanta(s, r, quanta - t)
+    while t < quanta and x > ZERO:
+        grain = b + x * ULP
+        # A quantum less than would fit: the margin for what rounding can do.
+        quiet = min(quanta - t, np.floor((x - ZERO) / grain) - 1.0)
         if quiet >= 1.0:
-            jump(s, r, quiet, tally)
+            x = descend(x, b, quiet)
             t += quiet
+        elif x < b:
+            return 0.0, t, x
         else:
+            x -= b
             t += 1.0
-            if single_quantum(s, r, tally):
-                completed = t
-    return completed
+    return x, t, 0.0
 
 
-@kernel
-def advance(s: State, k: int, quanta: float, attained: bool, tally: bool) -> bool:
-    """Move coflow k on by whole quanta; True if it completed."""
-    first, last = s.first_reducer[k], s.first_reducer[k + 1]
-    if attained:
-        s.full[s.first_flow[first] : s.first_flow[last]] = 0.0
-        s.part[s.first_flow[first] : s.first_flow[last]] = 0.0
-    for r in range(first, last):
-        if s.done[r] != 2 and advance_reducer(s, r, quanta, tally) > 0:
-            s.open[k] -= 1
-    if attained:
-        a, b = s.first_flow[first], s.first_flow[last]
-        s.attained[k] = ascend_log(s.attained[k], s.rate[a:b], s.full[a:b], s.part[a:b], quanta)
-    return s.open[k] == 0
+@inner
+def run_flows(s: State, k: int, r: int, quanta: float) -> Ints:
+    """Move the flows of reducer r on; log and return those that end."""
+    c, d = s.coflow[k], s.reducer[r]
+    at = s.reducer[c.first].first + c.ended
+    inflow, count = 0.0, 0
+    x, b, after, full, part = 0.0, 0.0, 0.0, 0.0, 0.0
+    for i in range(d.first, d.last):
+        if not s.step[i] > 0:
+            continue
+        if s.remaining[i] != x or s.step[i] != b:  # most flows of a reducer are alike
+            x, b = s.remaining[i], s.step[i]
+            after, full, part = run_flow(x, b, quanta)
+        if after > ZERO:
+            s.remaining[i] = after
+            inflow += b
+        else:
+            s.remaining[i] = -b
+            s.step[i] = 0.0
+            s.full[i] = full
+            s.part[i] = part
+            s.ended[at + count] = i
+            count += 1
+    d.inflow = inflow
+    d.live -= count
+    ended = s.ended[at : at + count]
+    sort_by_end(s, ended)
+    return ended
 
 
-@kernel
-def due(s: State, k: int) -> float:
-    """Lower bound (≥ 1) on the quanta until coflow k completes; infinite if it never does.
+@inner
+def held_before(s: State, r: int, ended: Ints, t: float) -> float:
+    """Bytes that the flows of reducer r held before quantum t of the advance; a lower bound."""
+    total = 0.0
+    for i in range(s.reducer[r].first, s.reducer[r].last):
+        if s.full[i] == UNTIL_END:
+            total += max(s.remaining[i], 0.0)
+    for i in ended:
+        total += max((s.full[i] - t) * -s.remaining[i] + s.part[i], 0.0)
+    return total * (1.0 - 1e-9)
 
-    A reducer is complete when its bytes are: their sum over the sum of its steps bounds both
-    ways of completing from below, up to the noise that subtractions leave in the sum.
+
+@inner
+def last_quantum(s: State, ended: Ints, quanta: float) -> float:
+    """Quanta up to which a flow of a reducer may still have moved."""
+    latest = 0.0
+    for i in ended:
+        latest = max(latest, s.full[i] + (s.part[i] > 0))
+    return min(latest, quanta)
+
+
+@inner
+def open_until(s: State, r: int, ended: Ints, quanta: float) -> float:
+    """Quanta (≤ some) after which reducer r is not complete for certain."""
+    d = s.reducer[r]
+    if d.done != 0 or d.left <= ZERO:
+        return 0.0
+    margin = d.noise + (quanta + 1.0) * drift(s, r) + ZERO * (d.last - d.first + 2)
+    if held_before(s, r, ended, quanta) > margin:
+        return quanta
+    t = last_quantum(s, ended, quanta)
+    back = 1.0
+    while t > back and not held_before(s, r, ended, t - back) > margin:
+        back *= 2.0
+    return max(t - back, 0.0)
+
+
+@inner
+def finish_reducer(s: State, k: int, r: int, ended: Ints, t: float, quanta: float) -> None:
+    """Carry out quanta t… of an advance one by one and complete reducer r when it is.
+
+    The reducer is looked at after each flow: what later flows move, in the same quantum and after
+    it, takes `left`, 0 by then, below 0.
     """
-    latest = 1.0
-    for r in range(s.first_reducer[k], s.first_reducer[k + 1]):
-        if s.done[r] == 0 and s.left[r] > ZERO and s.live[r] > 0:
-            spare = s.left[r] - ZERO - s.noise[r]
-            if not moves(s, r):
-                return np.inf
-            if spare > 0:
-                latest = max(latest, np.floor(spare / (s.inflow[r] * 1.000000001)))
-    return latest
+    d = s.reducer[r]
+    live = d.live
+    for i in ended:
+        live += s.full[i] + (s.part[i] > 0) > t
+    while t < quanta:
+        moving = False
+        for i in range(d.first, d.last):
+            if s.remaining[i] < 0 and s.full[i] == UNTIL_END:
+                continue  # ended in an earlier advance
+            moved = move_in(s.step[i], s.remaining[i], s.full[i], s.part[i], t)
+            d.left -= moved
+            moving |= moved > 0
+            if s.full[i] + (s.part[i] > 0) == t + 1.0:
+                live -= 1
+            if d.done == 0 and (d.left <= ZERO or live == 0) and not s.full[i] < t:
+                d.done = 1
+                d.left = 0.0
+                s.coflow[k].open -= 1
+        if not moving:
+            return
+        t += 1.0
+
+
+@inner
+def lower_tally(s: State, r: int, ended: Ints, quanta: float) -> None:
+    """Take what reducer r moved off its second tally, whose floor is 0."""
+    d = s.reducer[r]
+    t = 0.0
+    while t < quanta and d.tally > 0:
+        most = d.inflow
+        for i in ended:
+            if s.full[i] + (s.part[i] > 0) > t:
+                most -= s.remaining[i]
+        if not most > 0:
+            return
+        grain = most * MORE + d.tally * ULP * (d.last - d.first + 1)
+        far = min(quanta, t + np.floor(d.tally / grain) - 1.0)
+        if far > t:
+            d.tally = take_on(s, d.tally, -1.0, ended, d.first, d.last, d.inflow, t, far)
+            t = far
+            continue
+        before = d.tally
+        for i in range(d.first, d.last):
+            moved = move_in(s.step[i], s.remaining[i], s.full[i], s.part[i], t)
+            d.tally = max(0.0, d.tally - moved)
+        t += 1.0
+        if d.tally == before:
+            return
+
+
+@inner
+def glides(s: State, r: int, x: Floats, b: Floats, quanta: float) -> bool:
+    """Whether in some quanta no flow of reducer r leaves its binade, ties aside, nor may r end."""
+    d = s.reducer[r]
+    if d.done != 0 or d.left - ZERO < (quanta + 1.0) * (d.inflow * MORE + drift(s, r)):
+        return False
+    return all_inside(x, b, quanta, 2.0 * ZERO)
+
+
+@inner
+def advance_reducer(s: State, k: int, r: int, quanta: float, log: bool, tally: bool) -> None:
+    """Move reducer r of coflow k on; keep the log of its flows that ended if asked to."""
+    d = s.reducer[r]
+    x, b = s.remaining[d.first : d.last], s.step[d.first : d.last]
+    ended, t = s.ended[:0], quanta
+    if glides(s, r, x, b, quanta):
+        descend_inside(x, b, quanta)
+    else:
+        ended = run_flows(s, k, r, quanta)
+        t = open_until(s, r, ended, quanta)
+    d.noise += quanta * drift(s, r)
+    if tally:
+        lower_tally(s, r, ended, quanta)
+    d.left = take_on(s, d.left, -1.0, ended, d.first, d.last, d.inflow, 0.0, t)
+    if t < quanta:
+        finish_reducer(s, k, r, ended, t, quanta)
+    if log:
+        s.coflow[k].ended += len(ended)
+    else:
+        for i in ended:
+            s.full[i] = UNTIL_END
+
+
+@inner
+def attain(s: State, k: int, quanta: float) -> None:
+    """Add what coflow k moved in an advance to its attained bytes."""
+    c = s.coflow[k]
+    first, last = s.reducer[c.first].first, s.reducer[c.last - 1].last
+    ended = s.ended[first : first + c.ended]
+    sort_by_end(s, ended)
+    inflow = 0.0
+    for r in range(c.first, c.last):
+        inflow += s.reducer[r].inflow
+    c.attained = take_on(s, c.attained, 1.0, ended, first, last, inflow, 0.0, quanta)
+    for i in ended:
+        s.full[i] = UNTIL_END
+    c.ended = 0
+
+
+@inner
+def advance(s: State, k: int, quanta: float, queues: bool, tally: bool) -> bool:
+    """Move coflow k on by whole quanta; True if it completed."""
+    c = s.coflow[k]
+    log = queues and c.queue < c.lowest
+    moving = False
+    for r in range(c.first, c.last):
+        if not idle(s, r):
+            moving = True
+            advance_reducer(s, k, r, quanta, log, tally)
+    if log and moving:
+        attain(s, k, quanta)
+    return bool(c.open == 0)

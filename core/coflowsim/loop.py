@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.coflowsim.advance import advance, due
-from core.coflowsim.rates import dclas, madd_passes
+from core.coflowsim.advance import advance
+from core.coflowsim.due import due, due_by_flow
+from core.coflowsim.rates import dclas, madd_passes, sort_by
 from core.coflowsim.state import EPOCH_MS, QUANTUM_MS, State
-from core.jit import kernel
+from core.jit import inner, kernel
 from core.trace import Floats, Ints
 
 QUEUES = 0
@@ -15,197 +16,165 @@ LIST = 1
 LIST_BY_TALLY = 2
 
 
-@kernel
+@inner
 def epoch_of(arrival_ms: float, earliest: float) -> float:
     """Start of the epoch that admits an arrival, not before `earliest` [ms]."""
-    return max(earliest, np.ceil(arrival_ms / EPOCH_MS - 1.0) * EPOCH_MS)
+    return float(max(earliest, np.ceil(arrival_ms / EPOCH_MS - 1.0) * EPOCH_MS))
 
 
-@kernel
+@inner
 def tally_of(s: State, k: int) -> float:
     """Sum of coflow k's second tally over its reducers, in order [B]."""
     total = 0.0
-    for r in range(s.first_reducer[k], s.first_reducer[k + 1]):
-        total += s.tally[r]
+    for r in range(s.coflow[k].first, s.coflow[k].last):
+        total += s.reducer[r].tally
     return total
 
 
-@kernel
-def insert(s: State, mode: int, key: Floats, order: Ints, queue: Ints, active: int, k: int) -> None:
+@inner
+def insert(s: State, mode: int, order: Ints, active: int, k: int) -> None:
     """Put coflow k at the end of queue 0, or before the first whose key is strictly greater."""
-    own = tally_of(s, k) if mode == LIST_BY_TALLY else key[k]
+    own = tally_of(s, k) if mode == LIST_BY_TALLY else s.coflow[k].key
     at = 0
     while at < active:
         other = order[at]
         if mode == QUEUES:
-            passes = queue[other] > 0
+            passes = s.coflow[other].queue > 0
         elif mode == LIST_BY_TALLY:
             passes = tally_of(s, other) > own
         else:
-            passes = key[other] > own
+            passes = s.coflow[other].key > own
         if passes:
             break
         at += 1
-    order[at + 1 : active + 1] = order[at:active].copy()
+    for i in range(active, at, -1):
+        order[i] = order[i - 1]
     order[at] = k
 
 
-@kernel
-def demote(s: State, weight: Floats, limits: Floats, order: Ints, queue: Ints) -> None:
+@inner
+def demote(s: State, limits: Floats, order: Ints) -> None:
     """Move coflows past their queue's limit to the end of the next queue, queue by queue.
 
-    `order` lists the coflows queue by queue and is rewritten in place; metric = attained/weight.
+    `order` lists the coflows queue by queue. A queue is scanned after those that move into it
+    have come, so a coflow may move on, and inside a queue those from the nearest one come first.
     """
-    listed = order.copy()
-    carried = np.empty_like(order)
-    carry, read, write = 0, 0, 0
-    for q in range(len(limits) + 1):
-        here = np.empty_like(order)
-        n = 0
-        while read < len(listed) and queue[listed[read]] == q:
-            here[n] = listed[read]
-            n += 1
-            read += 1
-        here[n : n + carry] = carried[:carry]
-        n += carry
-        carry = 0
-        for i in range(n):
-            k = here[i]
-            if q < len(limits) and s.attained[k] / weight[k] > limits[q]:
-                carried[carry] = k
-                carry += 1
-            else:
-                order[write] = k
-                write += 1
-        for i in range(carry):
-            # Set after the scan: the listed coflows of queue q + 1 come first.
-            queue[carried[i]] = -q - 2
+    rank = np.empty(len(order))
+    for i in range(len(order)):
+        c = s.coflow[order[i]]
+        before = c.queue
+        while c.queue < len(limits) and c.attained / c.weight > limits[c.queue]:
+            c.queue += 1
+        rank[i] = c.queue * (len(limits) + 1.0) - before
+    sort_by(order, rank)
+
+
+@inner
+def freeze(s: State, order: Ints) -> None:
+    """Let what flows of completed reducers still hold move no more."""
     for k in order:
-        if queue[k] < 0:
-            queue[k] = -queue[k] - 1
+        for r in range(s.coflow[k].first, s.coflow[k].last):
+            if s.reducer[r].done == 1:
+                s.reducer[r].done = 2
 
 
-@kernel
-def slack_ms(start: Floats, deadline: Floats, order: Ints, now: float) -> Floats:
-    """Whole ms until each listed coflow's deadline, rounded towards 0."""
-    return np.trunc(start[order] + deadline[order] - now)
-
-
-@kernel
-def recompute(
-    s: State,
-    mode: int,
-    order: Ints,
-    queue: Ints,
-    key: Floats,
-    limits: Floats,
-    start: Floats,
-    deadline: Floats,
-    now: float,
-) -> None:
+@inner
+def recompute(s: State, mode: int, order: Ints, limits: Floats, now: float) -> None:
     """Give every active coflow its rates."""
     if mode == QUEUES:
         # The queues lay out what moves at every recomputation, the lists at admissions only.
         freeze(s, order)
-        demote(s, key, limits, order, queue)
+        demote(s, limits, order)
         dclas(s, order)
     else:
-        madd_passes(s, order, slack_ms(start, deadline, order, now))
+        madd_passes(s, order, now)
 
 
-@kernel
+@inner
 def run_until_completion(s: State, mode: int, order: Ints, horizon: float) -> float:
     """Advance all coflows to the first completion or the horizon; return the quanta passed.
 
     Coflows are independent while rates stand: only those that may complete next are taken on
     step by step, the others once.
     """
-    attained, tally = mode == QUEUES, mode == LIST_BY_TALLY
-    clock = np.zeros(len(order))
-    next_due = np.empty(len(order))
+    queues, tally = mode == QUEUES, mode == LIST_BY_TALLY
+    clock, next_due = np.zeros(len(order)), np.empty(len(order))
+    tight = np.zeros(len(order), np.bool_)
     for i in range(len(order)):
         next_due[i] = due(s, order[i])
     passed = horizon
     while True:
-        i = np.argmin(next_due)
+        i = int(np.argmin(next_due))
         if next_due[i] > passed or next_due[i] == np.inf:
             break
-        k = order[i]
-        complete = advance(s, k, next_due[i] - clock[i], attained, tally)
+        if not tight[i]:
+            next_due[i] = max(next_due[i], clock[i] + due_by_flow(s, order[i]))
+            tight[i] = True
+            continue
+        complete = advance(s, order[i], next_due[i] - clock[i], queues, tally)
         clock[i] = next_due[i]
         if complete:
             passed = clock[i]
-            next_due[i] = np.inf
-        elif clock[i] == passed:
+        if complete or clock[i] == passed:
             next_due[i] = np.inf
         else:
-            next_due[i] = clock[i] + due(s, k)
+            next_due[i] = clock[i] + due(s, order[i])
+            tight[i] = False
     if passed == np.inf:
         return passed
     for i in range(len(order)):
         if clock[i] < passed:
-            advance(s, order[i], passed - clock[i], attained, tally)
+            advance(s, order[i], passed - clock[i], queues, tally)
     return passed
 
 
-@kernel
-def freeze(s: State, order: Ints) -> None:
-    """What flows of completed reducers still hold moves no more."""
+@inner
+def remove_complete(s: State, order: Ints, now: float) -> int:
+    """Stamp the coflows that are complete and take them off the list; return how many stay."""
+    kept = 0
     for k in order:
-        for r in range(s.first_reducer[k], s.first_reducer[k + 1]):
-            if s.done[r] == 1:
-                s.done[r] = 2
+        if s.coflow[k].open == 0:
+            s.coflow[k].finish = now
+        else:
+            order[kept] = k
+            kept += 1
+    return kept
 
 
 @kernel
-def simulate(
-    s: State,
-    mode: int,
-    arrival_ms: Floats,
-    key: Floats,
-    limits: Floats,
-    deadline: Floats,
-) -> tuple[Floats, Floats, int]:
-    """Run to the end; return start and finish [ms] per coflow and the recomputations.
+def simulate(s: State, mode: int, limits: Floats) -> int:
+    """Run to the end; set start and finish [ms] per coflow and return the recomputations.
 
-    `key` orders the list or, with queues, divides the attained bytes; `deadline` [ms] orders
-    the backfill. A finish of −1 marks a coflow that can never complete.
+    A finish of −1 marks a coflow that can never complete.
     """
-    n = len(arrival_ms)
-    start, finish = np.full(n, -1.0), np.full(n, -1.0)
-    order, queue = np.empty(n, np.int64), np.zeros(n, np.int64)
+    n = len(s.coflow)
+    order = np.empty(n, np.int64)
     active, admitted, events = 0, 0, 0
     now = 0.0
     while admitted < n or active > 0:
         if admitted < n:
-            now = epoch_of(arrival_ms[admitted], now)
+            now = epoch_of(s.coflow[admitted].arrival, now)
             freeze(s, order[:active])
-            while admitted < n and arrival_ms[admitted] <= now + EPOCH_MS:
-                start[admitted] = now
-                insert(s, mode, key, order, queue, active, admitted)
+            while admitted < n and s.coflow[admitted].arrival <= now + EPOCH_MS:
+                s.coflow[admitted].start = now
+                insert(s, mode, order, active, admitted)
                 admitted += 1
                 active += 1
-        recompute(s, mode, order[:active], queue, key, limits, start, deadline, now)
+        recompute(s, mode, order[:active], limits, now)
         events += 1
-        until = epoch_of(arrival_ms[admitted], now + EPOCH_MS) if admitted < n else np.inf
+        until = np.inf
+        if admitted < n:
+            until = epoch_of(s.coflow[admitted].arrival, now + EPOCH_MS)
         while active > 0 and now < until:
             passed = run_until_completion(s, mode, order[:active], (until - now) / QUANTUM_MS)
             if passed == np.inf:
-                return start, finish, events
+                return events
             now += passed * QUANTUM_MS
-            kept = 0
-            for i in range(active):
-                k = order[i]
-                if s.open[k] == 0:
-                    finish[k] = now
-                else:
-                    order[kept] = k
-                    kept += 1
+            kept = remove_complete(s, order[:active], now)
             if kept < active:
                 active = kept
-                before = now - QUANTUM_MS
-                recompute(s, mode, order[:active], queue, key, limits, start, deadline, before)
+                recompute(s, mode, order[:active], limits, now - QUANTUM_MS)
                 events += 1
         if admitted < n:
             now = until
-    return start, finish, events
+    return events

@@ -10,6 +10,7 @@ rounded up in the same way: on meshes of whole MB both give the same.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -41,26 +42,31 @@ class Demand:
     senders: Ints
     receivers: Ints
 
+    def __post_init__(self) -> None:
+        for value in vars(self).values():
+            if isinstance(value, np.ndarray):
+                value.flags.writeable = False
+
     def __len__(self) -> int:
         return len(self.first_reducer) - 1
 
-    @property
+    @cached_property
     def flows(self) -> Ints:
         """Flows per coflow, shape (n,)."""
-        return np.diff(self.first_flow[self.first_reducer])
+        return np.diff(self.first_flow[self.first_reducer]).astype(np.int64)
 
-    @property
+    @cached_property
     def length_bytes(self) -> Floats:
         """Largest flow per coflow [B], shape (n,)."""
         first = self.first_flow[self.first_reducer[:-1]]
         return np.maximum.reduceat(self.flow_bytes, first)
 
-    @property
+    @cached_property
     def size_bytes(self) -> Floats:
         """Total per coflow [B], shape (n,)."""
         return np.add.reduceat(self.reducer_bytes, self.first_reducer[:-1])
 
-    @property
+    @cached_property
     def gamma_bytes(self) -> Floats:
         """α: bytes at the busiest port of each coflow [B], shape (n,)."""
         coflow = np.repeat(np.arange(len(self)), self.flows)
@@ -70,11 +76,13 @@ class Demand:
             minlength=len(self) * self.ports,
         ).reshape(len(self), self.ports)
         received = np.maximum.reduceat(self.reducer_bytes, self.first_reducer[:-1])
-        return np.maximum(sent.max(axis=1), received)
+        busiest: Floats = np.maximum(sent.max(axis=1), received)
+        return busiest
 
 
+@lru_cache(maxsize=2)
 def demand(trace: Trace) -> Demand:
-    """Return the trace's coflows in CoflowSim's sizes."""
+    """Return the trace's coflows in CoflowSim's sizes; kept for the next point of the trace."""
     coflow = trace.coflow_of_flow
     starts = np.flatnonzero(np.diff(coflow * trace.ports + trace.dst, prepend=-1))
     first_flow = np.append(starts, len(trace.src)).astype(np.int64)
@@ -114,7 +122,8 @@ def _record_mb(trace: Trace, owner: Ints, rack: Ports) -> Floats:
     coflow = np.repeat(np.arange(len(trace)), np.diff(records.first_reducer))
     cell, which = np.unique(coflow * trace.ports + records.reducer, return_inverse=True)
     assert np.array_equal(cell, owner * trace.ports + rack)
-    return np.bincount(which, weights=_whole_mb(records.reducer_mb))
+    whole = _whole_mb(records.reducer_mb)
+    return np.bincount(which, weights=whole).astype(np.float64, copy=False)
 
 
 def _whole_mb(mb: Floats) -> Floats:

@@ -22,7 +22,7 @@ from typing import NamedTuple
 
 from core.errors import ParameterError, TraceError
 from core.parameters import Parameter
-from core.trace import Trace, from_records, make_records
+from core.trace import LATEST_S, Trace, from_records, make_records
 from core.workloads._files import read_bytes
 
 MB_BYTES = Parameter(
@@ -254,6 +254,8 @@ def _arrival(text: str) -> float:
     seconds = float(f"{match[1]}e{int(match[2] or 0) - 3}") if match else math.inf
     if math.isinf(seconds):
         raise _BrokenRuleError(f"arrival {_shown(text)} ms; {_ALLOWED}")
+    if seconds > LATEST_S:
+        raise _BrokenRuleError(f"arrival {_shown(text)} ms is after {LATEST_S * 1e3:.0e} ms")
     return seconds
 
 

@@ -199,8 +199,8 @@ WORKLOAD = Workload(
             "classes minW-maxW:minL-maxL: mappers and reducers, MB of a flow",
         ),
         Parameter("workload.fractions", str, "0.41 0.29 0.09 0.21", "share of each class, sum 1"),
-        Parameter("workload.coflows", int, 100, "number of coflows", minimum=1),
-        Parameter("workload.ports", int, 100, "number of hosts", minimum=1),
+        Parameter("workload.coflows", int, 100, "number of coflows", minimum=1, maximum=1e6),
+        Parameter("workload.ports", int, 100, "number of hosts", minimum=1, maximum=1e6),
         Parameter(
             "workload.gap",
             float,
@@ -208,6 +208,7 @@ WORKLOAD = Workload(
             "mean inter-arrival time (Poisson); 0: all arrive at 0",
             unit="s",
             minimum=0,
+            maximum=1e6,
         ),
         SEED,
     ),

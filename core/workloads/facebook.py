@@ -29,7 +29,10 @@ URL = f"https://raw.githubusercontent.com/coflow/coflow-benchmark/master/{FILE}"
 SHA256 = "cdd0d94d26c6ab10ce3634cf6a0f836859578e914de6b6faa980a245237dbc6e"
 
 PATH = Parameter(
-    "workload.path", str, None, f"where {FILE} lies; empty: the user's cache, fetched on first use"
+    "workload.path",
+    str,
+    None,
+    "trace file, plain or gzip; facebook without it: the user's cache, fetched on first use",
 )
 
 

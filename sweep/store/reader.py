@@ -79,7 +79,7 @@ def parse_manifest(folder: Folder) -> dict[str, Any]:
     shown = folder.show(MANIFEST)
     try:
         manifest = json.loads(folder.read(MANIFEST))
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise StoreError(f"{shown} is not JSON ({error}): it is not a dataset's") from error
     version = manifest.get("schema_version") if isinstance(manifest, dict) else None
     check_version_number(version, shown)

@@ -23,6 +23,7 @@ IDENTITY = (
     Metric("scheduler", "", "name of the scheduler", str),
     Metric("engine", "", "name of the engine", str),
     Metric("workload", "", "name of the workload", str),
+    Metric("trace_id", "", "hash of the trace: a file's bytes, or a generator's parameters", str),
     Metric("replicate", "", "replicate of a random workload, from 0", int),
     Metric("seed", "", "seed of the sweep", int),
 )

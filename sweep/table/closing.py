@@ -70,13 +70,13 @@ def closing_table(rows: Sequence[Row]) -> Report:
     -----
     One line a point; rows that differ only in `REPEATS` are averaged into one. What is the same
     in all lines stands above the table. The improvement of a line is (slow − fast) / slow of the
-    mean CCT, against the slowest line that differs in nothing but the scheduler and the
-    parameters of schedulers.
+    mean CCT: of two lines that differ in nothing but the scheduler and the parameters of
+    schedulers the faster shows it, of more every line against the first.
     """
     parameters = parameter_columns(rows)
     lines = _lines(rows, parameters)
     varying = varying_columns([line.values for line in lines], ("engine", "workload", *parameters))
-    improvement = _improvements(lines, varying)
+    improvement, over = _improvements(lines, varying)
     order = list(range(len(lines)))
     below = []
     if len(lines) > MOST_LINES:
@@ -96,7 +96,8 @@ def closing_table(rows: Sequence[Row]) -> Report:
         Column("improvement", [improvement[k] for k in order], number=False),
     ]
     return Report(
-        above=[_same_everywhere(rows, lines, varying) if lines else "no point is finished"],
+        above=[_same_everywhere(rows, lines, varying) if lines else "no point is finished"]
+        + [over] * bool(over),
         columns=columns,
         below=below,
         dropped_first=_DROPPED_FIRST,
@@ -128,8 +129,12 @@ def _lines(rows: Sequence[Row], parameters: Sequence[str]) -> list[Line]:
     ]
 
 
-def _improvements(lines: Sequence[Line], varying: Sequence[str]) -> list[str]:
-    """Return what each line gains over the slowest of those it can be compared with."""
+def _improvements(lines: Sequence[Line], varying: Sequence[str]) -> tuple[list[str], str]:
+    """Return what each line gains, by (slow − fast) / slow, and over what.
+
+    Of two lines that can be compared the faster shows its gain over the slower. Of more, all are
+    compared with the first in the order of the grid; a minus sign marks the slower ones.
+    """
 
     def conditions(line: Line) -> tuple[Any, ...]:
         other = (v for n, v in line.values.items() if f"{n}_".startswith(OTHER_SIDE))
@@ -138,17 +143,30 @@ def _improvements(lines: Sequence[Line], varying: Sequence[str]) -> list[str]:
     groups: defaultdict[tuple[Any, ...], list[Line]] = defaultdict(list)
     for line in lines:
         groups[conditions(line)].append(line)
-    slowest = {key: max(group, key=lambda line: line.mean) for key, group in groups.items()}
-    names = {key: _name(slow, groups[key], varying) for key, slow in slowest.items()}
-    texts = []
+    texts: list[str] = []
+    baselines: dict[str, None] = {}
     for line in lines:
-        slow = slowest[conditions(line)]
-        if line is slow or not 0 < slow.mean < math.inf:
-            texts.append("–")
+        group = groups[conditions(line)]
+        if len(group) == 2:
+            slow = max(group, key=lambda other: other.mean)
+            gain = _gain(slow, line)
+            over = f" over {_name(slow, group, varying)}"
+            texts.append("–" if line is slow or gain is None else f"{100 * gain:.1f} %{over}")
         else:
-            gain = (slow.mean - line.mean) / slow.mean
-            texts.append(f"{100 * gain:.1f} % over {names[conditions(line)]}")
-    return texts
+            gain = _gain(group[0], line)
+            texts.append("–" if line is group[0] or gain is None else f"{100 * gain:.1f} %")
+            if len(group) > 2:
+                baselines[_name(group[0], group, varying)] = None
+    over = " or ".join(list(baselines)[:3])
+    return texts, f"improvement: (slow − fast) / slow of the mean, over {over}" if baselines else ""
+
+
+def _gain(base: Line, line: Line) -> float | None:
+    """Return (slow − fast) / slow, negative where the line is the slower one."""
+    slow, fast = max(base.mean, line.mean), min(base.mean, line.mean)
+    if not 0 < slow < math.inf:
+        return None
+    return math.copysign((slow - fast) / slow, base.mean - line.mean) if slow > fast else 0.0
 
 
 def _name(line: Line, group: Sequence[Line], varying: Sequence[str]) -> str:

@@ -1,0 +1,46 @@
+"""Write docs/columns.md, the reference of the dataset's columns, from their declarations.
+
+python docs/columns.py
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+from core import registry
+from core.metrics import COFLOW_COLUMNS, METRICS, Metric
+from sweep.store.schema import GRID_ROW, IDENTITY, RUN, STATUS
+
+PATH = Path(__file__).with_name("columns.md")
+
+
+def rows(columns: Iterable[Metric]) -> str:
+    """Return Markdown table rows for columns."""
+    names = {int: "integer", float: "float", str: "text", bool: "boolean"}
+    return "".join(
+        f"| `{c.name}` | {names[c.kind]} | {c.unit or '–'} | {c.help} |\n" for c in columns
+    )
+
+
+def text() -> str:
+    """Return the whole page."""
+    head = "| column | type | unit | meaning |\n|---|---|---|---|\n"
+    parameters = [Metric(p.column, p.unit, p.help, p.kind) for p in registry.parameters().values()]
+    return (
+        "# Columns of a dataset\n\n"
+        "Written by `python docs/columns.py`. The same columns stand in every dataset; a value\n"
+        "that a point does not read is missing. CCT is finish minus start. In the `coflowsim`\n"
+        "engine a time is CoflowSim's milliseconds / 1000 and a MB is 2^20 B.\n\n"
+        "## points.parquet: one row per grid row\n\n"
+        f"{head}{rows((GRID_ROW, *IDENTITY, *parameters))}\n"
+        "## results/part-*.parquet: one row per unique point\n\n"
+        "The columns above but for `grid_row`, and:\n\n"
+        f"{head}{rows((*STATUS, *METRICS, *RUN))}\n"
+        "## coflows/part-*.parquet: one row per point and coflow (`output.coflows=true`)\n\n"
+        f"{head}{rows((IDENTITY[0], *COFLOW_COLUMNS))}"
+    )
+
+
+if __name__ == "__main__":
+    PATH.write_text(text())

@@ -1,0 +1,130 @@
+"""`Grid`: what was asked for, and the checks that need no expansion."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass
+from typing import Any
+
+from core import registry
+from core.errors import GridError, ParameterError, nearest
+from core.parameters import Parameter, Value
+from core.schedulers import schedulers
+from core.workloads import workloads
+from sweep.settings import SEED
+
+MOST_ROWS = 10_000_000
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What was asked for.
+
+    Attributes
+    ----------
+    axes : mapping of str to sequence
+        Values to combine, by key; the first key varies slowest. Names of schedulers, engines and
+        workloads are axes too, of one value where only one was given.
+    bases : mapping of (engine, workload) to mapping
+        Values of all parameters that are not axes, by key, as composed for these groups.
+    given : frozenset of str
+        Keys that somebody asked for: each has to be read by at least one point.
+    seed, replicates : Value
+        Used where they are not axes.
+    """
+
+    axes: Mapping[str, Sequence[Any]]
+    bases: Mapping[tuple[str, str], Mapping[str, Any]]
+    given: frozenset[str] = frozenset()
+    seed: Any = 0
+    replicates: Any = 1
+
+
+def checked_axes(grid: Grid) -> tuple[dict[str, list[Any]], dict[str, int]]:
+    """Return the axes in their declared types without repeated values, and how many those were."""
+    known: dict[str, Mapping[str, Any]] = {
+        "scheduler": schedulers(),
+        "engine": registry.engines(),
+        "workload": workloads(),
+    }
+    if grid_size(grid.axes) > MOST_ROWS:
+        raise GridError(f"{grid_size(grid.axes)} grid rows: more than {MOST_ROWS}")
+    axes: dict[str, list[Any]] = {}
+    repeated: dict[str, int] = {}
+    for key, values in grid.axes.items():
+        if not values:
+            raise GridError(f"{key}: an empty list makes no grid; give at least one value")
+        checked = []
+        for value in values:
+            if key in known:
+                if value not in known[key]:
+                    hint = nearest(str(value), known[key])
+                    raise GridError(
+                        f"{key}={value}: unknown{hint}; allowed is one of "
+                        + ", ".join(sorted(known[key]))
+                    )
+                checked.append(value)
+            else:
+                checked.append(_check_somewhere(key, value))
+        axes[key] = list(dict.fromkeys(checked))
+        if len(axes[key]) < len(checked):
+            repeated[key] = len(checked) - len(axes[key])
+    return axes, repeated
+
+
+def _check_somewhere(key: str, value: Any) -> Value:
+    """Check a value by any declaration of its key that allows it.
+
+    Workloads may declare one key with different ranges: the point's own comes later.
+    """
+    problem: ParameterError | None = None
+    for parameter in declarations()[key]:
+        try:
+            return parameter.check(value)
+        except ParameterError as error:
+            problem = error
+    assert problem is not None
+    raise problem
+
+
+def declarations() -> dict[str, list[Parameter]]:
+    """Return every declaration of every key that can be an axis."""
+    found: dict[str, list[Parameter]] = {"seed": [SEED]}
+    rules = [rule for s in schedulers().values() for rule in s.rules.values()]
+    for owner in (*rules, *registry.engines().values(), *workloads().values()):
+        for parameter in owner.parameters:
+            if parameter not in found.setdefault(parameter.key, []):
+                found[parameter.key].append(parameter)
+    return found
+
+
+def check_all_read(grid: Grid, read: Set[str]) -> None:
+    """Raise `GridError` for a key that was asked for and that no point reads."""
+    for key in sorted(grid.given - read):
+        readers = _readers(key)
+        who = f"; it is read by {readers}" if readers else ""
+        raise GridError(f"{key}: no point of this grid reads it{who}")
+
+
+def _readers(key: str) -> str:
+    found = [
+        f"scheduler={name} (engine={engine})"
+        for name, scheduler in schedulers().items()
+        for engine, rule in scheduler.rules.items()
+        if any(p.key == key for p in rule.parameters)
+    ]
+    for group, members in (("engine", registry.engines()), ("workload", workloads())):
+        found += [f"{group}={n}" for n, m in members.items() if _declares(m.parameters, key)]
+    if key in ("seed", "replicates"):
+        found = [f"workload={n}" for n, w in workloads().items() if w.seeded]
+    return ", ".join(found)
+
+
+def _declares(parameters: Sequence[Parameter], key: str) -> bool:
+    return any(p.key == key for p in parameters)
+
+
+def grid_size(axes: Mapping[str, Sequence[Any]]) -> int:
+    """Return the number of combinations."""
+    return math.prod(len(values) for values in axes.values())

@@ -1,0 +1,199 @@
+"""Grids: checks, relevance, ids, seeds."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from core.errors import GridError, InputError, ParameterError, TraceError
+from sweep.app import read_request, register
+from sweep.plan import build_trace, make_plan
+
+DATA = "tests/data/traces"
+
+
+@pytest.fixture(autouse=True)
+def _at_the_root(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(request.config.rootpath)
+    register()
+
+
+def plan(*overrides: str, **more):
+    grid, _ = read_request(overrides, **more)
+    return make_plan(grid)
+
+
+def test_rows_that_differ_only_in_what_they_do_not_read_are_one_point() -> None:
+    """varys reads neither (1), aalo the base (2), asebf both (2 · 3 = 6)."""
+    p = plan(
+        "scheduler=varys,aalo,asebf", "width=sender,receiver,max", "queue.base=2,10", "workload=toy"
+    )
+    assert (len(p.rows), len(p.points)) == (18, 9)
+    by_scheduler = {
+        s: [q for q in p.points.values() if q.scheduler == s] for s in ("varys", "aalo")
+    }
+    assert len(by_scheduler["varys"]) == 1
+    assert all("width" not in q.values for q in by_scheduler["aalo"])
+    assert p.unread() == {"width": ["aalo", "varys"], "queue.base": ["varys"]}
+
+
+def test_every_grid_row_is_kept_with_its_point_and_what_was_asked() -> None:
+    p = plan("scheduler=varys,asebf", "width=sender,max", "workload=toy")
+    assert [r["grid_row"] for r in p.rows] == [0, 1, 2, 3]
+    assert [r["width"] for r in p.rows] == ["sender", "max", "sender", "max"]
+    assert p.rows[0]["point_id"] == p.rows[1]["point_id"] != p.rows[2]["point_id"]
+
+
+def test_the_first_axis_varies_slowest() -> None:
+    p = plan("queue.base=2,3", "scheduler=aalo,asebf", "workload=toy")
+    asked = [(r["queue_base"], r["scheduler"]) for r in p.rows]
+    assert asked == [(2.0, "aalo"), (2.0, "asebf"), (3.0, "aalo"), (3.0, "asebf")]
+
+
+def test_ids_do_not_depend_on_the_order_of_keys_or_on_spelling() -> None:
+    a = plan("scheduler=asebf", "queue.base=2", "width=max", "workload=toy")
+    b = plan("width=max", "workload=toy", "queue.base=2.0", "scheduler=asebf")
+    c = plan("scheduler=asebf", "queue.base=3", "width=max", "workload=toy")
+    assert set(a.points) == set(b.points)
+    assert not set(a.points) & set(c.points)
+
+
+def test_ids_are_those_of_every_machine_and_version() -> None:
+    """A change here makes finished points of older datasets run again: on purpose only."""
+    (toy,) = plan("scheduler=asebf", "workload=toy").points
+    (random,) = plan("scheduler=varys", "seed=7", "replicates=1").points
+    (trace,) = plan(
+        "scheduler=varys", "workload=trace", f"workload.path={DATA}/rand-8x200.txt"
+    ).points
+    assert [toy, random, trace] == GOLDEN_IDS
+
+
+GOLDEN_IDS = ["722955a166bfbbb2", "49480b0a1eb3191f", "187d85cdea3b3167"]
+
+
+def test_a_trace_is_known_by_its_bytes(tmp_path) -> None:
+    copy = tmp_path / "elsewhere.txt"
+    copy.write_bytes(Path(DATA, "rand-8x200.txt").read_bytes())
+    first = plan("scheduler=aalo", "workload=trace", f"workload.path={DATA}/rand-8x200.txt")
+    second = plan("scheduler=aalo", "workload=trace", f"workload.path={copy}")
+    copy.write_text(copy.read_text().replace("264.0", "265.0", 1))
+    third = plan("scheduler=aalo", "workload=trace", f"workload.path={copy}")
+    assert set(first.points) == set(second.points)
+    assert set(first.points) != set(third.points)
+
+
+def test_schedulers_of_a_replicate_see_the_same_workload_and_replicates_differ() -> None:
+    p = plan("scheduler=aalo,varys", "replicates=2", "workload.coflows=20", "workload.ports=10")
+    traces = {(q.scheduler, q.replicate): build_trace(q) for q in p.points.values()}
+    same = traces["aalo", 0].size_bytes, traces["varys", 0].size_bytes
+    assert np.array_equal(*same)
+    other = traces["aalo", 1].size_bytes
+    assert len(other) != len(same[0]) or not np.array_equal(same[0], other)
+
+
+def test_a_seed_of_the_workload_is_the_sweeps_seed_said_otherwise() -> None:
+    one = plan("scheduler=aalo", "workload.seed=7")
+    other = plan("scheduler=aalo", "seed=7")
+    assert set(one.points) == set(other.points)
+    (by_workload,), (by_sweep,) = one.points.values(), other.points.values()
+    assert (by_workload.seed, by_sweep.seed) == (None, 7)
+
+
+def test_repeated_values_are_dropped_and_counted() -> None:
+    p = plan("scheduler=aalo,aalo,varys", "queue.base=2,2.0", "workload=toy")
+    assert p.repeated == {"scheduler": 1, "queue.base": 1}
+    assert len(p.rows) == 2
+
+
+def test_ranges_quotes_and_globs_follow_hydras_grammar() -> None:
+    p = plan("scheduler=aalo", "queue.base=range(2,5)", "workload=toy")
+    assert [r["queue_base"] for r in p.rows] == [2.0, 3.0, 4.0]
+    p = plan("scheduler=glob(*cf)", "workload=toy")
+    assert sorted({r["scheduler"] for r in p.rows}) == ["lcf", "ncf", "scf"]
+    p = plan("scheduler=aalo", "workload=trace", f"workload.path='{DATA}/rand-8x200.txt'")
+    assert len(p.points) == 1
+
+
+def test_an_experiment_file_holds_a_grid_and_the_command_line_wins(tmp_path) -> None:
+    folder = tmp_path / "experiment"
+    folder.mkdir()
+    (folder / "mine.yaml").write_text(
+        "# @package _global_\n"
+        "defaults:\n  - override /workload: toy\n"
+        "grid:\n  scheduler: [varys, asebf]\n  queue: {base: [2, 4]}\n  width: max\n"
+    )
+    p = plan("+experiment=mine", config_dir=str(tmp_path))
+    assert (len(p.rows), len(p.points)) == (4, 3)
+    p = plan("+experiment=mine", "queue.base=8", "scheduler=asebf", config_dir=str(tmp_path))
+    assert [q.values["queue.base"] for q in p.points.values()] == [8.0]
+
+
+@pytest.mark.parametrize(
+    ("overrides", "said"),
+    [
+        (["scheduler=asbef"], ["scheduler=asbef", "did you mean 'asebf'", "varys"]),
+        (["workload=trce"], ["workload=trce", "did you mean 'trace'"]),
+        (["engine=coflowsm"], ["engine=coflowsm", "coflowsim"]),
+        (["width=reciever"], ["width=reciever", "did you mean 'receiver'"]),
+        (["queue.base=0"], ["queue.base=0", "a number > 1"]),
+        (["queue.base=1"], ["queue.base=1", "> 1"]),
+        (["queue.base=abc"], ["queue.base=abc"]),
+        (["queue.base=true"], ["queue.base=True"]),
+        (["queue.base=nan"], ["queue.base=nan"]),
+        (["queue.count=2.5"], ["queue.count=2.5", "whole number"]),
+        (["queue.bse=2"], ["queue.bse", "did you mean 'queue.base'"]),
+        (["base=2"], ["base", "did you mean 'queue.base'"]),
+        (["scheduler=varys", "queue.base=2"], ["queue.base", "no point", "aalo"]),
+        (["workload=toy", "workload.coflows=3"], ["workload.coflows", "fb_like"]),
+        (["workload=toy", "seed=3"], ["seed", "no point", "fb_like"]),
+        (["workload=toy", "replicates=3"], ["replicates", "no point"]),
+        (["replicates=0"], ["replicates=0"]),
+        (["scheduler=aalo", "scheduler=varys"], ["scheduler", "twice"]),
+        (["scheduler=[]"], ["scheduler=[]", "empty"]),
+        (["scheduler="], ["scheduler=", "empty"]),
+        (["queue.base=[2,4]"], ["queue.base", "a,b"]),
+        (["executor=ray,local"], ["executor", "one value"]),
+        (["executor=slurm"], ["executor=slurm", "ray, local"]),
+        (["workload=trace"], ["workload.path", "missing"]),
+        (["hydra.run.dir=x"], ["hydra.run.dir", "output.dir"]),
+        (["~queue.base"], ["~queue.base"]),
+        (["grid.scheduler=aalo"], ["grid.scheduler", "scheduler=asebf,aalo"]),
+        (["+experiment=nowhere"], ["nowhere"]),
+        (["queue.base=2,,4"], ["queue.base=2,,4"]),
+        (["word"], ["word", "key=value"]),
+    ],
+)
+def test_bad_grids_name_key_value_and_what_is_allowed(overrides, said) -> None:
+    with pytest.raises(InputError) as caught:
+        plan(*overrides)
+    for text in said:
+        assert text in str(caught.value)
+
+
+def test_a_missing_trace_is_found_while_planning() -> None:
+    with pytest.raises(TraceError, match=r"nowhere\.txt"):
+        plan("workload=trace", "workload.path=nowhere.txt")
+
+
+def test_errors_in_experiment_files_are_found(tmp_path) -> None:
+    folder = tmp_path / "experiment"
+    folder.mkdir()
+    for text, said in [
+        ("grid: {queue.bse: [2]}", "queue.bse"),
+        ("grid: {scheduler: []}", "empty"),
+        ("grid: {executor: [ray]}", "executor"),
+        ("grid: {queue.base: [[2]]}", "queue.base"),
+        ("queue: {bsae: 2}", "queue.bsae"),
+    ]:
+        (folder / "bad.yaml").write_text(f"# @package _global_\n{text}\n")
+        with pytest.raises(GridError, match=said):
+            plan("+experiment=bad", config_dir=str(tmp_path))
+    with pytest.raises(GridError, match="no such directory"):
+        plan(config_dir=str(tmp_path / "none"))
+
+
+def test_a_parameter_says_what_it_allows() -> None:
+    with pytest.raises(ParameterError, match=r"queue\.count=0: allowed is a whole number ≥ 1"):
+        plan("queue.count=0")
