@@ -7,10 +7,10 @@ import numpy as np
 from core.fluid.bits import flow_of_sender, overlaps, row_of_receiver, slot_of_sender, take
 from core.fluid.state import LIVE, Net
 from core.fluid.words import ONE, ZERO, lowest
-from core.jit import kernel
+from core.jit import inner
 
 
-@kernel
+@inner
 def backfill(net: Net) -> None:
     """Grant min(free at sender, free at receiver) flow by flow: each grant fills a port.
 
@@ -32,7 +32,7 @@ def backfill(net: Net) -> None:
                 _fill_row(net, k, row_of_receiver(net, k, host))
 
 
-@kernel
+@inner
 def _fill_row(net: Net, k: int, row: int) -> None:
     z = net.z[0]
     r = net.s[row]

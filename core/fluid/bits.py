@@ -9,7 +9,7 @@ import numpy as np
 
 from core.fluid.state import ALL, Net, Words
 from core.fluid.words import ONE, ZERO, popcount
-from core.jit import kernel
+from core.jit import inner, kernel
 
 NOTHING = 1e-12
 """Share of a port's capacity that counts as nothing."""
@@ -22,13 +22,13 @@ def rounded(value: float) -> float:
     return math.ldexp(np.rint(mantissa * 1073741824.0), exponent - 30)
 
 
-@kernel
+@inner
 def bit(host: int) -> Any:
     """Return the bit of a host in its word."""
     return ONE << np.uint64(host & 63)
 
 
-@kernel
+@inner
 def rank(words: Words, first: int, host: int) -> int:
     """Count the bits below a host's, from word `first` on, which holds hosts 0…63."""
     count = 0
@@ -37,28 +37,28 @@ def rank(words: Words, first: int, host: int) -> int:
     return count + popcount(words[first + (host >> 6)] & (bit(host) - ONE))
 
 
-@kernel
+@inner
 def slot_of_sender(net: Net, k: int, host: int) -> int:
     """Slot of a sender of coflow k."""
     c = net.c[k]
     return int(c.first + rank(net.port_bits[k, ALL], 0, host))
 
 
-@kernel
+@inner
 def row_of_receiver(net: Net, k: int, host: int) -> int:
     """Row of a receiver of coflow k."""
     c = net.c[k]
     return int(c.middle + rank(net.port_bits[k, ALL], len(net.free_bits) // 2, host))
 
 
-@kernel
+@inner
 def flow_of_sender(net: Net, row: int, host: int) -> int:
     """Flow from a host, in a row that has it and no ended flows."""
     r = net.s[row]
     return int(r.flow + rank(net.slot_bits, r.bits, host - 64 * r.word))
 
 
-@kernel
+@inner
 def overlaps(a: Words, b: Words, low: int, high: int) -> bool:
     """Whether two sets share a port in the words low … high − 1."""
     shared = ZERO
@@ -67,7 +67,7 @@ def overlaps(a: Words, b: Words, low: int, high: int) -> bool:
     return bool(shared != ZERO)
 
 
-@kernel
+@inner
 def within(a: Words, b: Words) -> bool:
     """Whether the first set is part of the second."""
     outside = ZERO
@@ -76,7 +76,7 @@ def within(a: Words, b: Words) -> bool:
     return bool(outside == ZERO)
 
 
-@kernel
+@inner
 def take(net: Net, port: int, rate: float) -> None:
     """Take a rate from what is free at a port; a trace of the capacity counts as nothing."""
     net.p[port].free -= rate
@@ -85,7 +85,7 @@ def take(net: Net, port: int, rate: float) -> None:
         _mark(net, port, False)
 
 
-@kernel
+@inner
 def give_back(net: Net, share: float) -> None:
     """Add a share of the capacity of every port to what is free there."""
     for port in range(len(net.p)):
@@ -93,7 +93,7 @@ def give_back(net: Net, share: float) -> None:
         _mark(net, port, True)
 
 
-@kernel
+@inner
 def free_all(net: Net, share: float) -> None:
     """Free a share of every port, 0 or 1."""
     for port in range(len(net.p)):
@@ -101,7 +101,7 @@ def free_all(net: Net, share: float) -> None:
         _mark(net, port, share > 0.0)
 
 
-@kernel
+@inner
 def _mark(net: Net, port: int, free: bool) -> None:
     ports = len(net.p) // 2
     host, w = port, port >> 6

@@ -133,6 +133,7 @@ ENGINE = Engine(
     summary="exact continuous time: every arrival, flow end and queue change at its instant",
     version=1,
     parameters=PARAMETERS,
+    ignores=frozenset(),
     run=run,
     warm=warm,
 )

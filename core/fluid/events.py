@@ -7,7 +7,7 @@ import numpy as np
 from core.fluid.bits import bit, flow_of_sender, rank, slot_of_sender
 from core.fluid.state import ALL, LIVE, Net
 from core.fluid.words import ONE, ZERO, lowest
-from core.jit import kernel
+from core.jit import inner, kernel
 
 DECIDE = 1
 DONE = 0
@@ -20,13 +20,13 @@ PATIENCE = 10_000
 """Decisions at one instant before the clock counts as stalled."""
 
 
-@kernel
+@inner
 def horizon(time: float) -> float:
     """Latest time that counts as simultaneous [s]."""
     return time + max(1e-9, 1e-12 * time)
 
 
-@kernel
+@inner
 def tick_at(time: float, interval: float) -> float:
     """First multiple of the interval that is not before a time [s]."""
     if interval == 0.0:
@@ -69,7 +69,7 @@ def advance(net: Net, shares: bool) -> int:
             return STALLED if z.stalled > PATIENCE else DECIDE
 
 
-@kernel
+@inner
 def _next_end(net: Net, shares: bool) -> float:
     """Time of the next end of a flow or coflow, or of a queue change [s]; ∞ if none is due."""
     z = net.z[0]
@@ -87,7 +87,7 @@ def _next_end(net: Net, shares: bool) -> float:
     return now
 
 
-@kernel
+@inner
 def _admit(net: Net, k: int, now: float) -> None:
     z = net.z[0]
     c = net.c[k]
@@ -102,7 +102,7 @@ def _admit(net: Net, k: int, now: float) -> None:
     z.active += 1
 
 
-@kernel
+@inner
 def _end_flow(net: Net, k: int, flow: int, row: int, sender: int, rate: float) -> None:
     """End a flow that had a rate; it leaves its row at the next decision."""
     c = net.c[k]
@@ -115,7 +115,7 @@ def _end_flow(net: Net, k: int, flow: int, row: int, sender: int, rate: float) -
     c.speed -= rate
 
 
-@kernel
+@inner
 def _end_grants(net: Net, now: float, until: float) -> bool:
     """End the flows whose end comes by backfill; return whether that triggers a decision."""
     z = net.z[0]
@@ -136,7 +136,7 @@ def _end_grants(net: Net, now: float, until: float) -> bool:
     return due
 
 
-@kernel
+@inner
 def _end_coflows(net: Net, now: float, until: float, shares: bool) -> bool:
     """End flows by their own rates and coflows; return whether that triggers a decision."""
     z = net.z[0]
@@ -164,7 +164,7 @@ def _end_coflows(net: Net, now: float, until: float, shares: bool) -> bool:
     return due
 
 
-@kernel
+@inner
 def _finish(net: Net, k: int, now: float) -> None:
     z = net.z[0]
     c = net.c[k]
@@ -174,7 +174,7 @@ def _finish(net: Net, k: int, now: float) -> None:
             net.g[i].end = np.inf
 
 
-@kernel
+@inner
 def _end_in_rows(net: Net, k: int, now: float, until: float) -> bool:
     """End the flows of coflow k that are done, row by row, and find its next end."""
     c = net.c[k]
@@ -190,7 +190,7 @@ def _end_in_rows(net: Net, k: int, now: float, until: float) -> bool:
     return ended
 
 
-@kernel
+@inner
 def _end_in_row(net: Net, k: int, row: int, until: float) -> bool:
     r = net.s[row]
     ended = False
@@ -208,7 +208,7 @@ def _end_in_row(net: Net, k: int, row: int, until: float) -> bool:
     return ended
 
 
-@kernel
+@inner
 def settle(net: Net, k: int, now: float) -> None:
     """Bring the attained bytes of a coflow up to date."""
     c = net.c[k]
@@ -216,7 +216,7 @@ def settle(net: Net, k: int, now: float) -> None:
     c.since = now
 
 
-@kernel
+@inner
 def leaves_at(net: Net, k: int) -> None:
     """Find when a coflow reaches the limit of its queue under its standing rates."""
     c = net.c[k]
@@ -230,7 +230,7 @@ def leaves_at(net: Net, k: int) -> None:
             c.leave = c.since + missing / c.speed
 
 
-@kernel
+@inner
 def spend_grants(net: Net, now: float) -> None:
     """Take what the backfill has moved since the last decision off the flows that go on."""
     z = net.z[0]
@@ -250,7 +250,7 @@ def spend_grants(net: Net, now: float) -> None:
     z.grants = 0
 
 
-@kernel
+@inner
 def compact(net: Net, k: int) -> None:
     """Take the flows that have ended out of their rows; correct counts, bits, loads and use."""
     c = net.c[k]
@@ -276,7 +276,7 @@ def compact(net: Net, k: int) -> None:
                 net.port_bits[k, LIVE, host >> 6] &= ~bit(host)
 
 
-@kernel
+@inner
 def _compact_row(net: Net, k: int, row: int) -> None:
     r = net.s[row]
     first = r.flow
@@ -303,14 +303,14 @@ def _compact_row(net: Net, k: int, row: int) -> None:
     r.load = load
 
 
-@kernel
+@inner
 def _drop(net: Net, slot: int, host: int) -> None:
     """Take a partner out of a slot's bits."""
     s = net.s[slot]
     net.slot_bits[s.bits + (host >> 6) - s.word] &= ~bit(host)
 
 
-@kernel
+@inner
 def _load_of_sender(net: Net, k: int, sender: int) -> float:
     """Sum up what a sender has left, over its live partners."""
     c = net.c[k]

@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from core.fluid.words import ONE, popcount
-from core.jit import kernel
+from core.jit import inner, kernel
 from core.trace import Floats, Ints, Ports
 
 
@@ -75,7 +75,7 @@ def fill_slots(
     return total
 
 
-@kernel
+@inner
 def _widen(s: Any, slot: int, word: int, size: float) -> None:
     if s[slot].live == 0:
         s[slot].word = word

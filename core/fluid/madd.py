@@ -13,7 +13,7 @@ from core.fluid.backfill import backfill
 from core.fluid.bits import free_all, rounded, take, within
 from core.fluid.events import DECIDE, TINY, advance, compact, spend_grants
 from core.fluid.state import LIVE, Net
-from core.jit import kernel
+from core.jit import inner, kernel
 from core.trace import Floats
 
 GIVEN, LENGTH, SIZE, GAMMA = 0, 1, 2, 3
@@ -69,7 +69,7 @@ def decide(net: Net, code: int, key: Floats) -> None:
             _end_by_grants(net)
 
 
-@kernel
+@inner
 def _end_by_grants(net: Net) -> None:
     """Find the ends of coflows all of whose flows are served by the backfill.
 
@@ -106,7 +106,7 @@ def remaining(net: Net, k: int, code: int) -> float:
     return float(value * c.scale)
 
 
-@kernel
+@inner
 def sort(net: Net, key: Floats) -> None:
     """Sort the active coflows by key; those with equal keys by their place in the trace."""
     z = net.z[0]
@@ -122,7 +122,7 @@ def sort(net: Net, key: Floats) -> None:
         order[at] = k
 
 
-@kernel
+@inner
 def _madd(net: Net, k: int) -> None:
     z = net.z[0]
     c = net.c[k]

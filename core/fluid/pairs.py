@@ -12,7 +12,7 @@ import numpy as np
 
 from core.fluid.events import tick_at
 from core.fluid.state import CLOCK, Demand
-from core.jit import kernel
+from core.jit import inner
 from core.trace import Floats, Ints
 
 
@@ -61,7 +61,7 @@ def new_pairs(d: Demand) -> Pairs:
     )
 
 
-@kernel
+@inner
 def insert(net: Pairs, flow: int) -> None:
     """Put a flow into its pair's list, before larger values; equal values by place in the trace."""
     j, i = net.dst[flow], net.src[flow]
@@ -77,7 +77,7 @@ def insert(net: Pairs, flow: int) -> None:
         net.following[before] = flow
 
 
-@kernel
+@inner
 def end_flow(net: Pairs, flow: int, now: float) -> bool:
     """End a flow; return whether that triggers a decision."""
     z = net.z[0]
@@ -90,7 +90,7 @@ def end_flow(net: Pairs, flow: int, now: float) -> bool:
     return bool(z.per_flow == 1)
 
 
-@kernel
+@inner
 def next_time(net: Pairs, now: float) -> float:
     """Time of the next event, given when the next flow ends [s]; ∞ if there is none."""
     z = net.z[0]
@@ -102,7 +102,7 @@ def next_time(net: Pairs, now: float) -> float:
     return float(max(min(now, z.tick), z.now))
 
 
-@kernel
+@inner
 def admit(net: Pairs, until: float) -> bool:
     """Let coflows arrive; return whether any did."""
     z = net.z[0]
@@ -118,7 +118,7 @@ def admit(net: Pairs, until: float) -> bool:
     return bool(k > first)
 
 
-@kernel
+@inner
 def is_due(net: Pairs, due: bool, now: float, until: float) -> bool:
     """Whether a decision takes place now, given whether something has triggered one."""
     z = net.z[0]

@@ -14,7 +14,7 @@ from core.fluid.bits import NOTHING, free_all, give_back, overlaps, take
 from core.fluid.events import DECIDE, SLACK, TINY, advance, compact, leaves_at, settle, spend_grants
 from core.fluid.state import LIVE, OPEN, Net
 from core.fluid.words import ONE, ZERO, lowest, popcount
-from core.jit import kernel
+from core.jit import inner, kernel
 from core.trace import Floats, Ints
 
 EQUAL_SPLIT, MAX_MIN = 0, 1
@@ -56,7 +56,7 @@ def decide(net: Net, modes: Ints, limits: Floats, weights: Floats) -> None:
     _give_rates(net, modes[1], weights)
 
 
-@kernel
+@inner
 def _settle_all(net: Net) -> None:
     z = net.z[0]
     now = z.now
@@ -68,7 +68,7 @@ def _settle_all(net: Net) -> None:
             compact(net, k)
 
 
-@kernel
+@inner
 def _demote(net: Net, k: int, mode: int, limits: Floats) -> None:
     """Move a coflow down while it has reached the limit of its queue."""
     c = net.c[k]
@@ -80,7 +80,7 @@ def _demote(net: Net, k: int, mode: int, limits: Floats) -> None:
         c.limit = entry + limits[q] * c.weight if q < len(limits) else np.inf
 
 
-@kernel
+@inner
 def _give_rates(net: Net, allocation: int, weights: Floats) -> None:
     z = net.z[0]
     z.decided = z.now
@@ -114,7 +114,7 @@ def _give_rates(net: Net, allocation: int, weights: Floats) -> None:
         leaves_at(net, net.order[i])
 
 
-@kernel
+@inner
 def _sort(net: Net) -> None:
     """Sort the active coflows by queue, then by their place in the trace."""
     z = net.z[0]
@@ -131,7 +131,7 @@ def _sort(net: Net) -> None:
         order[at] = k
 
 
-@kernel
+@inner
 def _allocate(net: Net, k: int, allocation: int) -> None:
     """Give coflow k its rates out of what is free, and take them from the ports."""
     c = net.c[k]
@@ -157,12 +157,12 @@ def _allocate(net: Net, k: int, allocation: int) -> None:
                 c.speed += s.used
 
 
-@kernel
+@inner
 def _near(a: float, b: float) -> bool:
     return a == b or abs(a - b) <= NOISE * min(a, b)
 
 
-@kernel
+@inner
 def _changed(net: Net, k: int) -> bool:
     """Look at what is free at the coflow's ports and who has both; whether anything is new."""
     c = net.c[k]
@@ -187,7 +187,7 @@ def _changed(net: Net, k: int) -> bool:
     return bool(changed)
 
 
-@kernel
+@inner
 def _partners(net: Net, k: int, slot: int) -> int:
     """Count the live flows of a slot whose other port is free."""
     s = net.s[slot]
@@ -200,7 +200,7 @@ def _partners(net: Net, k: int, slot: int) -> int:
     return count
 
 
-@kernel
+@inner
 def _stop(net: Net, k: int) -> None:
     """All flows of a coflow stand still."""
     z = net.z[0]
@@ -222,7 +222,7 @@ def _stop(net: Net, k: int) -> None:
         net.s[row].since = now
 
 
-@kernel
+@inner
 def _fill(net: Net, k: int) -> None:
     """Max-min: raise all flows together; a port that is full fixes the flows that it has.
 
@@ -249,7 +249,7 @@ def _fill(net: Net, k: int) -> None:
                 _fix(net, k, slot, level)
 
 
-@kernel
+@inner
 def _fix(net: Net, k: int, slot: int, level: float) -> None:
     """Fix the flows at a full port at its level: their other ports have less to give."""
     c = net.c[k]
@@ -267,7 +267,7 @@ def _fix(net: Net, k: int, slot: int, level: float) -> None:
                 p[other].left = max(0.0, p[other].left - level)
 
 
-@kernel
+@inner
 def _renew(net: Net, slot: int, allocation: int) -> float:
     """Renew a slot's share; return the smaller of old and new, ∞ if it stands."""
     s = net.s[slot]
@@ -283,7 +283,7 @@ def _renew(net: Net, slot: int, allocation: int) -> float:
     return float(least)
 
 
-@kernel
+@inner
 def _set_rates(net: Net, k: int, allocation: int) -> None:
     """Give each flow the smaller of its shares; correct what the coflow uses of each port.
 
@@ -310,7 +310,7 @@ def _set_rates(net: Net, k: int, allocation: int) -> None:
         net.s[sender].used = net.used[net.s[sender].port]
 
 
-@kernel
+@inner
 def _set_row(net: Net, row: int, known: float) -> None:
     """Give the flows of a row their rates; the old ones count as `known`, 0 or 1, in the sums."""
     r = net.s[row]
