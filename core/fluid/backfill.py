@@ -21,11 +21,10 @@ def backfill(net: Net) -> None:
     words = len(net.free_bits) // 2
     for i in range(z.active):
         k = net.order[i]
-        own = net.port_bits[k, LIVE]
-        if not overlaps(own, net.free_bits, 0, words):
+        if not overlaps(net, k, 0, words):
             continue
         for w in range(words):
-            rows = own[words + w] & net.free_bits[words + w]
+            rows = net.port_bits[k, LIVE, words + w] & net.free_bits[words + w]
             while rows != ZERO:
                 host = 64 * w + lowest(rows)
                 rows &= rows - ONE

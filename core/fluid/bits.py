@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from core.fluid.state import ALL, Net, Words
+from core.fluid.state import ALL, LIVE, Net
 from core.fluid.words import ONE, ZERO, popcount
 from core.jit import inner, kernel
 
@@ -29,51 +29,57 @@ def bit(host: int) -> Any:
 
 
 @inner
-def rank(words: Words, first: int, host: int) -> int:
-    """Count the bits below a host's, from word `first` on, which holds hosts 0…63."""
-    count = 0
-    for w in range(host >> 6):
-        count += popcount(words[first + w])
-    return count + popcount(words[first + (host >> 6)] & (bit(host) - ONE))
+def _below(host: int) -> Any:
+    """Return the bits below a host's in its word."""
+    return bit(host) - ONE
 
 
 @inner
 def slot_of_sender(net: Net, k: int, host: int) -> int:
     """Slot of a sender of coflow k."""
-    c = net.c[k]
-    return int(c.first + rank(net.port_bits[k, ALL], 0, host))
+    slot = net.c[k].first
+    for w in range(host >> 6):
+        slot += popcount(net.port_bits[k, ALL, w])
+    return int(slot + popcount(net.port_bits[k, ALL, host >> 6] & _below(host)))
 
 
 @inner
 def row_of_receiver(net: Net, k: int, host: int) -> int:
     """Row of a receiver of coflow k."""
-    c = net.c[k]
-    return int(c.middle + rank(net.port_bits[k, ALL], len(net.free_bits) // 2, host))
+    words = len(net.free_bits) // 2
+    row = net.c[k].middle
+    for w in range(words, words + (host >> 6)):
+        row += popcount(net.port_bits[k, ALL, w])
+    return int(row + popcount(net.port_bits[k, ALL, words + (host >> 6)] & _below(host)))
 
 
 @inner
 def flow_of_sender(net: Net, row: int, host: int) -> int:
     """Flow from a host, in a row that has it and no ended flows."""
     r = net.s[row]
-    return int(r.flow + rank(net.slot_bits, r.bits, host - 64 * r.word))
+    flow = r.flow
+    last = r.bits + (host >> 6) - r.word
+    for w in range(r.bits, last):
+        flow += popcount(net.slot_bits[w])
+    return int(flow + popcount(net.slot_bits[last] & _below(host)))
 
 
 @inner
-def overlaps(a: Words, b: Words, low: int, high: int) -> bool:
-    """Whether two sets share a port in the words low … high − 1."""
+def overlaps(net: Net, k: int, low: int, high: int) -> bool:
+    """Whether coflow k has live flows at a free port, in the words low … high − 1."""
     shared = ZERO
     for w in range(low, high):
-        shared |= a[w] & b[w]
+        shared |= net.port_bits[k, LIVE, w] & net.free_bits[w]
     return bool(shared != ZERO)
 
 
 @inner
-def within(a: Words, b: Words) -> bool:
-    """Whether the first set is part of the second."""
-    outside = ZERO
-    for w in range(len(a)):
-        outside |= a[w] & ~b[w]
-    return bool(outside == ZERO)
+def all_free(net: Net, k: int) -> bool:
+    """Whether all ports at which coflow k has live flows are free."""
+    taken = ZERO
+    for w in range(len(net.free_bits)):
+        taken |= net.port_bits[k, LIVE, w] & ~net.free_bits[w]
+    return bool(taken == ZERO)
 
 
 @inner

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.fluid.bits import bit, flow_of_sender, rank, slot_of_sender
-from core.fluid.state import ALL, LIVE, Net
+from core.fluid.bits import bit, flow_of_sender, row_of_receiver, slot_of_sender
+from core.fluid.state import LIVE, Net
 from core.fluid.words import ONE, ZERO, lowest
 from core.jit import inner, kernel
 
@@ -313,10 +313,7 @@ def _drop(net: Net, slot: int, host: int) -> None:
 @inner
 def _load_of_sender(net: Net, k: int, sender: int) -> float:
     """Sum up what a sender has left, over its live partners."""
-    c = net.c[k]
     load = 0.0
-    middle = c.middle
-    words = len(net.free_bits) // 2
     host = net.s[sender].port
     for w in range(net.s[sender].words):
         word = net.s[sender].word + w
@@ -324,6 +321,6 @@ def _load_of_sender(net: Net, k: int, sender: int) -> float:
         while partners != ZERO:
             receiver = 64 * word + lowest(partners)
             partners &= partners - ONE
-            row = middle + rank(net.port_bits[k, ALL], words, receiver)
+            row = row_of_receiver(net, k, receiver)
             load += net.left[flow_of_sender(net, row, host)]
     return load

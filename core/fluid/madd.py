@@ -10,9 +10,9 @@ from __future__ import annotations
 import numpy as np
 
 from core.fluid.backfill import backfill
-from core.fluid.bits import free_all, rounded, take, within
+from core.fluid.bits import all_free, free_all, rounded, take
 from core.fluid.events import DECIDE, TINY, advance, compact, spend_grants
-from core.fluid.state import LIVE, Net
+from core.fluid.state import Net
 from core.jit import inner, kernel
 from core.trace import Floats
 
@@ -128,7 +128,7 @@ def _madd(net: Net, k: int) -> None:
     c = net.c[k]
     c.gamma = np.inf
     c.end = np.inf
-    if not within(net.port_bits[k, LIVE], net.free_bits):
+    if not all_free(net, k):
         return
     busiest = 0.0
     for slot in range(c.first, c.last):

@@ -136,11 +136,8 @@ def _allocate(net: Net, k: int, allocation: int) -> None:
     """Give coflow k its rates out of what is free, and take them from the ports."""
     c = net.c[k]
     words = len(net.free_bits) // 2
-    bits = net.port_bits[k, LIVE]
     c.speed = 0.0
-    if not (
-        overlaps(bits, net.free_bits, 0, words) and overlaps(bits, net.free_bits, words, 2 * words)
-    ):
+    if not (overlaps(net, k, 0, words) and overlaps(net, k, words, 2 * words)):
         if c.moving > 0:
             _stop(net, k)
         return
