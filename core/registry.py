@@ -7,6 +7,7 @@ from functools import cache
 from core.coflowsim import ENGINE as COFLOWSIM
 from core.engine import Engine
 from core.errors import GridError
+from core.fluid import ENGINE as FLUID
 from core.outcome import Outcome
 from core.parameters import Parameter, Values
 from core.schedulers import schedulers
@@ -17,7 +18,7 @@ from core.workloads import workloads
 @cache
 def engines() -> dict[str, Engine]:
     """Return every engine by name."""
-    return {engine.name: engine for engine in (COFLOWSIM,)}
+    return {engine.name: engine for engine in (COFLOWSIM, FLUID)}
 
 
 def reads(scheduler: str, engine: str, workload: str) -> tuple[Parameter, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.coflowsim import Queues
+from core import coflowsim, fluid
 from core.coflowsim.sizes import Demand
 from core.parameters import Values
 from core.schedulers._base import Scheduler
@@ -16,10 +16,15 @@ def weight(demand: Demand, values: Values) -> Floats:
     return np.ones(len(demand))
 
 
+def same(view: fluid.View, values: Values) -> Floats:
+    """Attained bytes count as they are."""
+    return np.ones(len(view))
+
+
 SCHEDULER = Scheduler(
     name="aalo",
     summary="D-CLAS: queues by attained bytes, FIFO inside a queue",
     source="Chowdhury, Stoica: Efficient Coflow Scheduling Without Prior Knowledge, SIGCOMM 2015",
     info="blind",
-    rules={"coflowsim": Queues(weight)},
+    rules={"coflowsim": coflowsim.Queues(weight), "fluid": fluid.Queues(same)},
 )

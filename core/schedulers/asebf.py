@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from core.coflowsim import Queues, widths
+from core import coflowsim, fluid
 from core.coflowsim.rules import BASE, COUNT, FIRST_THRESHOLD, WIDTH
 from core.coflowsim.sizes import Demand
+from core.fluid.rules import QUEUE_PARAMETERS
 from core.parameters import Values
 from core.schedulers._base import Scheduler
 from core.trace import Floats
@@ -12,7 +13,12 @@ from core.trace import Floats
 
 def weight(demand: Demand, values: Values) -> Floats:
     """Width of each coflow, by the definition asked for."""
-    return widths(demand, str(values["width"]))
+    return coflowsim.widths(demand, str(values["width"]))
+
+
+def width(view: fluid.View, values: Values) -> Floats:
+    """Width of each coflow, by the definition asked for."""
+    return view.width(str(values["width"]))
 
 
 SCHEDULER = Scheduler(
@@ -20,5 +26,8 @@ SCHEDULER = Scheduler(
     summary="D-CLAS by attained bytes / width: smallest effective bottleneck, sizes unknown",
     source="A-SEBF: adaptive smallest effective bottleneck first (attained bytes / width)",
     info="width",
-    rules={"coflowsim": Queues(weight, (WIDTH, FIRST_THRESHOLD, BASE, COUNT))},
+    rules={
+        "coflowsim": coflowsim.Queues(weight, (WIDTH, FIRST_THRESHOLD, BASE, COUNT)),
+        "fluid": fluid.Queues(width, (WIDTH, *QUEUE_PARAMETERS)),
+    },
 )

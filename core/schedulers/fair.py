@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.coflowsim import FairPerFlow
+from core import coflowsim, fluid
 from core.schedulers._base import Scheduler
 
 SCHEDULER = Scheduler(
@@ -10,5 +10,5 @@ SCHEDULER = Scheduler(
     summary="every flow its share of its two ports, coflows unknown",
     source="Chowdhury, Zhong, Stoica: Efficient Coflow Scheduling with Varys, SIGCOMM 2014, §7",
     info="blind",
-    rules={"coflowsim": FairPerFlow()},
+    rules={"coflowsim": coflowsim.FairPerFlow(), "fluid": fluid.FairPerFlow()},
 )

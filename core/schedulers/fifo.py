@@ -6,6 +6,8 @@ import numpy as np
 
 from core.coflowsim import InOrder
 from core.coflowsim.sizes import Demand
+from core.fluid import Ordered, View
+from core.parameters import Values
 from core.schedulers._base import Scheduler
 from core.trace import Floats
 
@@ -15,10 +17,15 @@ def arrival(demand: Demand) -> Floats:
     return np.zeros(len(demand))
 
 
+def same(view: View, values: Values) -> Floats:
+    """All equal: the arrival decides."""
+    return np.zeros(len(view))
+
+
 SCHEDULER = Scheduler(
     name="fifo",
     summary="first come, first served, rates by MADD, backfill",
     source="Chowdhury, Zhong, Stoica: Efficient Coflow Scheduling with Varys, SIGCOMM 2014, §7",
     info="clairvoyant",
-    rules={"coflowsim": InOrder(arrival)},
+    rules={"coflowsim": InOrder(arrival), "fluid": Ordered(same, "once")},
 )

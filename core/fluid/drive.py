@@ -1,0 +1,156 @@
+"""From a rule to a kernel: keys, weights and limits as arrays; then run to the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from core.errors import ParameterError, SimulationError
+from core.fluid import fair, madd, matching, shares
+from core.fluid.bits import rounded
+from core.fluid.events import DECIDE, STALLED, advance
+from core.fluid.pairs import Pairs, new_pairs
+from core.fluid.rules import Matching, Ordered, Queues, Rule
+from core.fluid.state import Demand, Net, new_net
+from core.fluid.view import View
+from core.parameters import Value, Values
+from core.schedulers import Scheduler
+from core.trace import Floats, Ints
+
+MB = 1e6
+_CODES = {"once": madd.GIVEN, "length": madd.LENGTH, "size": madd.SIZE, "gamma": madd.GAMMA}
+
+
+def drive(sizes: Demand, scheduler: Scheduler, rule: Rule, values: Values) -> tuple[Floats, int]:
+    """Run a scheduler; return the finish of each coflow [s] and the number of decisions.
+
+    Raises
+    ------
+    ParameterError
+        ``queue.weights`` that do not fit, or numbers from the scheduler that cannot be used.
+    SimulationError
+        A clock that stands still.
+    """
+    net: Net | Pairs
+    if isinstance(rule, Ordered):
+        net = new_net(sizes, shares=False)
+        set_clock(net, values)
+        state = _run_ordered(net, sizes, scheduler, rule, values)
+        finish = np.array(net.c.finish, np.float64)
+    elif isinstance(rule, Queues):
+        net = new_net(sizes, shares=True)
+        set_clock(net, values)
+        state = _run_queues(net, sizes, scheduler, rule, values)
+        finish = np.array(net.c.finish, np.float64)
+    else:
+        net = new_pairs(sizes)
+        set_clock(net, values)
+        simulate = matching.simulate if isinstance(rule, Matching) else fair.simulate
+        state = simulate(net)
+        finish = net.finish
+    unfinished = np.flatnonzero(finish < 0)
+    if state == STALLED or len(unfinished):
+        ids = ", ".join(str(i) for i in sizes.coflow_id[unfinished[:5]])
+        raise SimulationError(
+            f"scheduler={scheduler.name}: the clock stands still at {net.z.now[0]!r} s after "
+            f"{net.z.events[0]} decisions, {net.z.active[0]} coflows active, "
+            f"{len(unfinished)} unfinished (ids {ids}…)"
+        )
+    return finish, int(net.z.events[0])
+
+
+def set_clock(net: Net | Pairs, values: Mapping[str, Value]) -> None:
+    """Set the switches of a run."""
+    net.z.interval[0] = float(values["engine.interval_ms"] or 0.0) / 1e3
+    net.z.per_flow[0] = values["engine.trigger"] == "flow"
+    net.z.backfill[0] = bool(values.get("engine.backfill", False))
+
+
+def _run_ordered(
+    net: Net, sizes: Demand, scheduler: Scheduler, rule: Ordered, values: Values
+) -> int:
+    key = np.zeros(len(sizes))
+    if rule.kernel is not None:
+        once = _ask(rule.key, net, sizes, scheduler, values, np.arange(len(sizes)))
+        key[:] = [rounded(x) for x in once]
+        code = _CODES[rule.kernel] if values.get("order") == "remaining" else madd.GIVEN
+        return int(madd.simulate(net, code, key))
+    state = advance(net, False)
+    while state == DECIDE:
+        madd.settle_all(net)
+        active = np.sort(net.order[: net.z.active[0]])
+        key[active] = _ask(rule.key, net, sizes, scheduler, values, active)
+        madd.decide(net, madd.GIVEN, key)
+        state = advance(net, False)
+    return int(state)
+
+
+def _run_queues(net: Net, sizes: Demand, scheduler: Scheduler, rule: Queues, values: Values) -> int:
+    weight = _ask(rule.weight, net, sizes, scheduler, values, np.arange(len(sizes)))
+    if not np.all(weight > 0):
+        raise ParameterError(f"scheduler={scheduler.name}: a weight is not > 0")
+    net.c.weight[:] = weight
+    return int(shares.simulate(net, modes(values), limits(values), queue_weights(values)))
+
+
+def _ask(
+    rule: Callable[[View, Values], Floats],
+    net: Net,
+    sizes: Demand,
+    scheduler: Scheduler,
+    values: Values,
+    coflows: Ints,
+) -> Floats:
+    view = View(sizes, net, coflows, scheduler.name, scheduler.info)
+    numbers = np.asarray(rule(view, values), np.float64)
+    if numbers.shape != (len(coflows),) or np.isnan(numbers).any():
+        raise ParameterError(
+            f"scheduler={scheduler.name}: its rule returned an array of shape {numbers.shape} or "
+            f"with NaN; it needs one number for each of {len(coflows)} coflows"
+        )
+    return numbers
+
+
+def modes(values: Values) -> Ints:
+    """Threshold mode and allocation as the kernel takes them."""
+    per_queue = values["queue.threshold_mode"] == "per_queue"
+    max_min = values["engine.within"] == "max_min"
+    return np.array(
+        [
+            shares.PER_QUEUE if per_queue else shares.CUMULATIVE,
+            shares.MAX_MIN if max_min else shares.EQUAL_SPLIT,
+        ]
+    )
+
+
+def limits(values: Values) -> Floats:
+    """Upper limits of all queues but the last, or their quotas [B], shape (K − 1,)."""
+    first, base = float(values["queue.first_threshold_mb"] or 0), float(values["queue.base"] or 0)
+    with np.errstate(over="ignore"):
+        return first * MB * base ** np.arange(int(values["queue.count"] or 1) - 1, dtype=np.float64)
+
+
+def queue_weights(values: Values) -> Floats:
+    """Weights of all queues, shape (K,); empty with strict priority.
+
+    Raises
+    ------
+    ParameterError
+        Text that is not K numbers > 0.
+    """
+    if values["queue.between"] == "strict":
+        return np.empty(0)
+    count = int(values["queue.count"] or 1)
+    text = values["queue.weights"]
+    if text is None:
+        return np.arange(count, 0, -1, dtype=np.float64)
+    try:
+        weights = np.array([float(part) for part in str(text).split(",")])
+    except ValueError:
+        weights = np.empty(0)
+    if len(weights) != count or not np.all((weights > 0) & (weights < np.inf)):
+        raise ParameterError(
+            f"queue.weights={text}: needs {count} numbers > 0 separated by commas (queue.count)"
+        )
+    return weights

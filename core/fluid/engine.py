@@ -1,0 +1,139 @@
+"""The engine: from a trace and a scheduler to an outcome, in exact continuous time."""
+
+from __future__ import annotations
+
+import numpy as np
+import numpy.typing as npt
+
+from core.engine import Engine
+from core.errors import ParameterError
+from core.fluid.drive import drive
+from core.fluid.rules import Ordered, Rule
+from core.fluid.state import demand
+from core.outcome import Outcome
+from core.parameters import Parameter, Values, defaults
+from core.schedulers import Scheduler, schedulers
+from core.trace import Floats, Trace, from_flows
+
+GIGABIT = 1.25e8
+"""Bytes a second."""
+PARAMETERS = (
+    Parameter(
+        "engine.trigger",
+        str,
+        "flow",
+        "decide when a flow ends, or only at arrivals, completions and queue changes of coflows",
+        choices=("flow", "coflow"),
+    ),
+    Parameter(
+        "engine.interval_ms",
+        float,
+        0.0,
+        "decide only at multiples of this time (Δ); 0: at once",
+        unit="ms",
+        minimum=0.0,
+    ),
+    Parameter(
+        "fabric.gbps",
+        float,
+        1.0,
+        "capacity of each port, per direction",
+        unit="Gb/s",
+        minimum=0.0,
+        open_minimum=True,
+    ),
+    Parameter(
+        "fabric.local_is_free",
+        bool,
+        False,
+        "flows from a host to itself complete at once and use no port",
+    ),
+)
+
+
+def run(
+    trace: Trace,
+    scheduler: Scheduler,
+    values: Values,
+    out_bps: npt.ArrayLike | None = None,
+    in_bps: npt.ArrayLike | None = None,
+) -> Outcome:
+    """Simulate a trace in continuous time, with all events at their exact instants.
+
+    Events closer than 1 ns, or 1e-12 of the time, count as simultaneous.
+
+    Parameters
+    ----------
+    trace : Trace
+        Coflows in order of arrival.
+    scheduler : Scheduler
+        One with a rule for ``fluid``.
+    values : mapping of str to value
+        Checked parameters by key; the declared default counts where a key is missing.
+    out_bps, in_bps : array_like, shape (P,), optional
+        Capacity of each host as sender and as receiver [B/s], in place of ``fabric.gbps``.
+
+    Returns
+    -------
+    Outcome
+        Starts are arrivals; sizes and Γ leave out flows that are free.
+
+    Raises
+    ------
+    ParameterError
+        ``queue.weights`` or capacities that do not fit, or numbers from a custom rule that
+        cannot be used.
+    SimulationError
+        A clock that stands still.
+    """
+    rule = scheduler.rules["fluid"]
+    assert isinstance(rule, Rule)
+    given = {**defaults((*rule.parameters, *PARAMETERS)), **values}
+    uniform = np.full(trace.ports, float(given["fabric.gbps"] or 0.0) * GIGABIT)
+    capacity = np.concatenate(
+        [
+            uniform if side is None else _capacity(trace, name, side)
+            for name, side in (("out_bps", out_bps), ("in_bps", in_bps))
+        ]
+    )
+    sizes = demand(trace, capacity, bool(given["fabric.local_is_free"]))
+    finish, events = drive(sizes, scheduler, rule, given)
+    return Outcome(
+        start_s=trace.arrival_s.copy(),
+        finish_s=finish,
+        size_bytes=sizes.total_bytes,
+        length_bytes=sizes.length_bytes,
+        gamma_s=sizes.gamma_s,
+        events=events,
+    )
+
+
+def _capacity(trace: Trace, name: str, given: npt.ArrayLike) -> Floats:
+    capacity = np.asarray(given, np.float64)
+    if capacity.shape != (trace.ports,) or not np.all((capacity > 0) & (capacity < np.inf)):
+        raise ParameterError(f"{name}: {trace.name} needs {trace.ports} capacities > 0 B/s")
+    return capacity
+
+
+def warm() -> None:
+    """Compile every kernel, or load it from the cache, by running three coflows everywhere."""
+    mesh = [(s, d, 3e6 * (1 + s + d)) for s in (0, 1) for d in (0, 1, 2)]
+    trace = from_flows("warm", 3, [(1, 0.0, mesh), (2, 0.5, mesh[:3]), (3, 30.0, mesh[1:2])])
+    kinds = {}
+    for scheduler in schedulers().values():
+        rule = scheduler.rules.get("fluid")
+        kinds[type(rule), isinstance(rule, Ordered) and rule.kernel is None] = scheduler, rule
+    for scheduler, rule in kinds.values():
+        if rule is not None:
+            run(trace, scheduler, {})
+
+
+ENGINE = Engine(
+    name="fluid",
+    summary="exact continuous time: every arrival, flow end and queue change at its instant",
+    version=1,
+    parameters=PARAMETERS,
+    ignores=frozenset(),
+    run=run,
+    warm=warm,
+)

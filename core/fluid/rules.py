@@ -1,0 +1,113 @@
+"""What a scheduler declares for the `fluid` engine, and the parameters of its rules."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Literal
+
+from core.coflowsim.rules import BASE, COUNT, FIRST_THRESHOLD
+from core.fluid.view import View
+from core.parameters import Parameter, Values
+from core.trace import Floats
+
+ORDER = Parameter(
+    "order",
+    str,
+    "static",
+    "key of the order: as at arrival, or of what remains at each decision",
+    choices=("static", "remaining"),
+)
+BACKFILL = Parameter(
+    "engine.backfill", bool, True, "give what is left of the ports to flows in order"
+)
+WITHIN = Parameter(
+    "engine.within",
+    str,
+    "equal_split",
+    "rates inside a coflow",
+    choices=("equal_split", "max_min"),
+)
+THRESHOLD_MODE = Parameter(
+    "queue.threshold_mode",
+    str,
+    "cumulative",
+    "limits count all attained bytes, or those since the queue was entered",
+    choices=("cumulative", "per_queue"),
+)
+BETWEEN = Parameter(
+    "queue.between",
+    str,
+    "strict",
+    "between queues: strict priority, or a weighted share of every port",
+    choices=("strict", "wfq"),
+)
+WEIGHTS = Parameter(
+    "queue.weights",
+    str,
+    None,
+    "weights of the queues from the highest on, as in '3,2,1', with queue.between=wfq; K, K−1, … "
+    "if not given",
+)
+QUEUE_PARAMETERS = (
+    FIRST_THRESHOLD,
+    BASE,
+    COUNT,
+    THRESHOLD_MODE,
+    BETWEEN,
+    WEIGHTS,
+    WITHIN,
+    BACKFILL,
+)
+
+
+@dataclass(frozen=True)
+class Ordered:
+    """Coflows in a total order, smallest key first, rates by MADD, backfill.
+
+    Equal keys go by arrival, then by place in the trace.
+
+    Attributes
+    ----------
+    key : callable (view, values) → array of float, shape (n,)
+        One number per coflow of the view, in plain Python or numpy.
+    kernel : {None, "once", "length", "size", "gamma"}
+        None: the key is asked for at each decision, for the active coflows. ``"once"``: it is
+        asked for once, for coflows that have sent nothing yet. Otherwise it is what
+        ``order=static`` stands for, and the kernel knows how to recompute it for
+        ``order=remaining``.
+    parameters : tuple of Parameter
+        What the rule reads, the key included.
+    """
+
+    key: Callable[[View, Values], Floats]
+    kernel: Literal["once", "length", "size", "gamma"] | None = None
+    parameters: tuple[Parameter, ...] = (BACKFILL,)
+
+
+@dataclass(frozen=True)
+class Queues:
+    """D-CLAS on attained bytes / weight, FIFO inside a queue.
+
+    `weight` maps view and values to shape (n,), > 0; it is asked for once.
+    """
+
+    weight: Callable[[View, Values], Floats]
+    parameters: tuple[Parameter, ...] = QUEUE_PARAMETERS
+
+
+@dataclass(frozen=True)
+class FairPerFlow:
+    """Max-min fairness over all live flows."""
+
+    parameters: tuple[Parameter, ...] = ()
+
+
+@dataclass(frozen=True)
+class Matching:
+    """The flow with the fewest remaining bytes first; it takes both its ports whole or waits."""
+
+    parameters: tuple[Parameter, ...] = ()
+
+
+Rule = Ordered | Queues | FairPerFlow | Matching

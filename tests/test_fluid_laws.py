@@ -1,0 +1,245 @@
+"""Laws of the fluid engine: what holds for every trace, scheduler and parameter."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from fluid_cases import GIGABIT, SCHEDULERS, random_trace, random_values
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.fluid import Ordered, Queues, View, drive, madd, run, shares
+from core.fluid.events import DECIDE, advance
+from core.fluid.state import Net, demand, new_net
+from core.parameters import defaults
+from core.schedulers import schedulers
+from core.trace import Floats, Trace, from_flows
+
+SEEDS = st.integers(0, 10**9)
+COFLOW_LEVEL = [s for s in SCHEDULERS if s not in ("fair", "srpt")]
+many = settings(max_examples=60, deadline=None, derandomize=True)
+
+
+def case(seed: int) -> tuple[Trace, dict[str, Any]]:
+    r = random.Random(seed)
+    return random_trace(r), random_values(r)
+
+
+def cct(trace: Trace, scheduler: str, values: dict[str, Any]) -> Floats:
+    outcome = run(trace, schedulers()[scheduler], values)
+    return outcome.finish_s - outcome.start_s
+
+
+def changed(trace: Trace, **fields: Any) -> Trace:
+    return Trace(**{**vars(trace), **fields})
+
+
+# --- At each decision ---------------------------------------------------------------------------
+
+
+def decisions(trace: Trace, scheduler: str, values: dict[str, Any]) -> Iterator[Net]:
+    """Yield the state after each decision, which the compiled loop does not show."""
+    found = schedulers()[scheduler]
+    rule = found.rules["fluid"]
+    assert isinstance(rule, Ordered | Queues)
+    values = {**defaults(rule.parameters), "engine.trigger": "flow", **values}
+    capacity = np.full(2 * trace.ports, values["fabric.gbps"] * GIGABIT)
+    sizes = demand(trace, capacity, values["fabric.local_is_free"])
+    queues = isinstance(rule, Queues)
+    net = new_net(sizes, shares=queues)
+    drive.set_clock(net, values)
+    view = View(sizes, net, np.arange(len(trace)), scheduler, found.info)
+    if isinstance(rule, Queues):
+        net.c.weight[:] = rule.weight(view, values)
+        options = drive.modes(values), drive.limits(values), drive.queue_weights(values)
+        shares.begin(net, options[1])
+    else:
+        key = np.array(rule.key(view, values), np.float64)
+    while advance(net, queues) == DECIDE:
+        if queues:
+            shares.decide(net, *options)
+        else:
+            madd.settle_all(net)
+            madd.decide(net, madd.GIVEN, key)
+        yield net
+
+
+def flows_now(net: Net) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return sender, receiver (as ports), rate and remaining bytes of each live flow."""
+    rows = []
+    for k in net.order[: net.z[0].active]:
+        for row in range(net.c[k].middle, net.c[k].last):
+            for f in range(net.s[row].flow, net.s[row].flow + net.s[row].live):
+                own = net.left[f] * net.c[k].scale / net.c[k].gamma
+                left = net.left[f] * net.c[k].scale
+                if len(net.rate):
+                    own = net.rate[f]
+                    left -= own * (net.z[0].now - net.s[row].since)
+                granted = [g.rate for g in net.g[: net.z[0].grants] if g.flow == f]
+                rows.append((net.peer[f], net.s[row].port, own + sum(granted), left))
+    sender, receiver, rate, left = np.array(rows or np.empty((0, 4)), np.float64).T
+    return sender, receiver, rate, left
+
+
+@pytest.mark.parametrize("scheduler", COFLOW_LEVEL)
+@given(seed=SEEDS)
+@many
+def test_ports_carry_no_more_than_they_can(scheduler: str, seed: int) -> None:
+    trace, values = case(seed)
+    for net in decisions(trace, scheduler, values):
+        sender, receiver, rate, left = flows_now(net)
+        assert np.all(rate >= 0)
+        assert np.all(left > 0)
+        used = np.bincount(sender.astype(int), rate, len(net.p))
+        used += np.bincount(receiver.astype(int), rate, len(net.p))
+        assert np.all(used <= net.p.capacity * (1 + 1e-9))
+        if len(rate):
+            np.testing.assert_allclose(net.p.capacity - used, net.p.free, rtol=1e-9, atol=1.0)
+
+
+@pytest.mark.parametrize("scheduler", COFLOW_LEVEL)
+@given(seed=SEEDS)
+@many
+def test_backfill_leaves_no_flow_with_both_ports_free(scheduler: str, seed: int) -> None:
+    trace, values = case(seed)
+    values["engine.backfill"] = True
+    for net in decisions(trace, scheduler, values):
+        sender, receiver, _, _ = flows_now(net)
+        free = net.p.free
+        assert not np.any((free[sender.astype(int)] > 0) & (free[receiver.astype(int)] > 0))
+
+
+@pytest.mark.parametrize("scheduler", COFLOW_LEVEL)
+@given(seed=SEEDS)
+@many
+def test_bytes_are_conserved(scheduler: str, seed: int) -> None:
+    """Between two decisions a live flow loses rate · time, and what has gone was carried."""
+    trace, values = case(seed)
+    values["engine.trigger"] = "flow"
+    before: dict[tuple[int, int, int], tuple[float, float]] = {}
+    then = 0.0
+    for net in decisions(trace, scheduler, values):
+        now = net.z[0].now
+        names = [
+            (int(k), int(net.peer[f]), int(net.s[row].port))
+            for k in net.order[: net.z[0].active]
+            for row in range(net.c[k].middle, net.c[k].last)
+            for f in range(net.s[row].flow, net.s[row].flow + net.s[row].live)
+        ]
+        _, _, rate, left = flows_now(net)
+        after = dict(zip(names, zip(rate, left, strict=True), strict=True))
+        for name, (speed, amount) in before.items():
+            remains = after.get(name, (0.0, 0.0))[1]
+            # With ticks a flow may end, and its rate with it, before the next decision.
+            carried = min(amount, speed * (now - then))
+            assert amount - carried == pytest.approx(remains, abs=1e-6 * max(1.0, amount))
+        before, then = after, now
+    assert not before
+
+
+# --- Of outcomes --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@given(seed=SEEDS)
+@many
+def test_no_coflow_beats_its_bottleneck(scheduler: str, seed: int) -> None:
+    trace, values = case(seed)
+    outcome = run(trace, schedulers()[scheduler], values)
+    assert np.all(outcome.finish_s - outcome.start_s >= outcome.gamma_s * (1 - 1e-9) - 1e-8)
+    delta = values["engine.interval_ms"] / 1e3
+    everything = outcome.finish_s.max() - trace.arrival_s.max()
+    serial = (trace.size_bytes / (GIGABIT * values["fabric.gbps"]) + delta).sum() + delta
+    assert everything <= serial * (1 + 1e-9) + 1e-8
+
+
+@pytest.mark.parametrize("scheduler", COFLOW_LEVEL[:5])
+@given(seed=SEEDS)
+@many
+def test_a_lone_coflow_under_madd_finishes_at_gamma(scheduler: str, seed: int) -> None:
+    trace, values = case(seed)
+    values["engine.interval_ms"] = 0.0
+    first, last = trace.first_flow[:2]
+    flows = zip(
+        trace.src[first:last], trace.dst[first:last], trace.size_bytes[first:last], strict=True
+    )
+    lone = from_flows("lone", trace.ports, [(1, 0.25, list(flows))])
+    outcome = run(lone, schedulers()[scheduler], values)
+    np.testing.assert_allclose(outcome.finish_s - 0.25, outcome.gamma_s, rtol=1e-9)
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@given(seed=SEEDS)
+@many
+def test_twice_the_bytes_and_gaps_take_twice_as_long(scheduler: str, seed: int) -> None:
+    trace, values = case(seed)
+    double = changed(trace, size_bytes=trace.size_bytes * 2, arrival_s=trace.arrival_s * 2)
+    more = values | {
+        "engine.interval_ms": values["engine.interval_ms"] * 2,
+        "queue.first_threshold_mb": values["queue.first_threshold_mb"] * 2,
+    }
+    expected = 2 * cct(trace, scheduler, values)
+    np.testing.assert_allclose(cct(double, scheduler, more), expected, rtol=1e-9, atol=4e-9)
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@given(seed=SEEDS)
+@many
+def test_twice_the_bytes_on_twice_the_capacity_take_as_long(scheduler: str, seed: int) -> None:
+    trace, values = case(seed)
+    double = changed(trace, size_bytes=trace.size_bytes * 2)
+    more = values | {
+        "fabric.gbps": values["fabric.gbps"] * 2,
+        "queue.first_threshold_mb": values["queue.first_threshold_mb"] * 2,
+    }
+    expected = cct(trace, scheduler, values)
+    np.testing.assert_allclose(cct(double, scheduler, more), expected, rtol=1e-9, atol=4e-9)
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@given(seed=SEEDS)
+@many
+def test_names_of_ports_do_not_matter(scheduler: str, seed: int) -> None:
+    """Shifting all hosts keeps the order of flows, which breaks ties in backfill and srpt."""
+    trace, values = case(seed)
+    shift = random.Random(seed).choice([1, 60, 64, 70])
+    moved = changed(trace, ports=trace.ports + shift, src=trace.src + shift, dst=trace.dst + shift)
+    np.testing.assert_allclose(
+        cct(moved, scheduler, values), cct(trace, scheduler, values), rtol=1e-9, atol=2e-9
+    )
+
+
+@pytest.mark.parametrize("scheduler", ["aalo", "asebf", "fair"])
+@given(seed=SEEDS)
+@many
+def test_sizes_are_not_seen_before_they_show(scheduler: str, seed: int) -> None:
+    """Give the last flow of a coflow more bytes: nothing differs before that coflow's old end.
+
+    The coflow keeps one flow, so that its end is that of the flow.
+    """
+    trace, values = case(seed)
+    hidden = random.Random(seed).randrange(len(trace))
+
+    def with_size(size: float) -> Trace:
+        coflows = []
+        for k in range(len(trace)):
+            first, last = trace.first_flow[k : k + 2]
+            ports = zip(trace.src[first:last], trace.dst[first:last], strict=True)
+            flows = [
+                (i, j, b) for (i, j), b in zip(ports, trace.size_bytes[first:last], strict=True)
+            ]
+            if k == hidden:
+                flows = [(flows[0][0], flows[0][1], size)]
+            coflows.append((k, float(trace.arrival_s[k]), flows))
+        return from_flows("hidden", trace.ports, coflows)
+
+    rules = schedulers()[scheduler]
+    small = run(with_size(3e6), rules, values).finish_s
+    large = run(with_size(90e6), rules, values).finish_s
+    before = small < small[hidden] - 1e-8
+    np.testing.assert_allclose(large[before], small[before], rtol=1e-9)
+    assert np.all(large[~before] >= small[hidden] - 1e-8)
