@@ -44,13 +44,13 @@ COFLOW = np.dtype(
 )
 SLOT = np.dtype(
     [
-        ("port", np.int64),
-        ("live", np.int64),  # live flows
-        ("dirty", np.int64),  # 1: some of its flows have ended since it was compacted
-        ("count", np.int64),  # shares: live flows with both ports free, −1 if unknown
+        ("port", np.int32),
+        ("live", np.int32),  # live flows
+        ("dirty", np.int32),  # 1: some of its flows have ended since it was compacted
+        ("count", np.int32),  # shares: live flows with both ports free, −1 if unknown
         ("bits", np.int64),  # where its words of live partners start, how many they are,
-        ("words", np.int64),
-        ("word", np.int64),  # … and which word of all hosts the first one is
+        ("words", np.int32),
+        ("word", np.int32),  # … and which word of all hosts the first one is
         ("load", np.float64),  # MADD: sum of `left` at the port
         ("seen", np.float64),  # shares: what was free when the rates were last computed [B/s]
         ("share", np.float64),  # shares: bound on the rate of each flow [B/s]
