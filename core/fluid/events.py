@@ -196,7 +196,7 @@ def _end_in_row(net: Net, k: int, row: int, until: float) -> bool:
     ended = False
     end, since, first = np.inf, r.since, r.flow
     for f in range(first, first + r.live):
-        if net.left[f] > 0.0:
+        if net.left[f] > 0.0 and net.rate[f] > 0.0:
             own = since + net.left[f] / net.rate[f]
             if own <= until:
                 sender = slot_of_sender(net, k, net.peer[f])
@@ -243,7 +243,7 @@ def spend_grants(net: Net, now: float) -> None:
             net.left[f] = max(net.left[f] - moved, TINY)
             net.s[row].load -= moved
             net.s[net.g[i].sender].load -= moved
-            if len(net.rate) > 0:
+            if len(net.rate) > 0 and net.rate[f] > 0.0:
                 end = net.s[row].since + net.left[f] / net.rate[f]
                 net.s[row].end = min(net.s[row].end, end)
                 net.c[k].end = min(net.c[k].end, end)

@@ -18,6 +18,7 @@ from core.jit import inner, kernel
 from core.trace import Floats, Ints
 
 EQUAL_SPLIT, MAX_MIN = 0, 1
+SHARE, INVERSE, USED = 0, 1, 2
 CUMULATIVE, PER_QUEUE = 0, 1
 REFRESH = 50
 """After so many corrections, what a coflow uses of its ports is added up afresh."""
@@ -294,8 +295,9 @@ def _set_rates(net: Net, k: int, allocation: int) -> None:
         s = net.s[sender]
         if s.live > 0:
             binding = min(binding, _renew(net, sender, allocation))
-            net.share[s.port] = s.share
-            net.used[s.port] = known * s.used
+            net.sender[s.port, SHARE] = s.share
+            net.sender[s.port, INVERSE] = 1.0 / s.share if s.share > 0.0 else np.inf
+            net.sender[s.port, USED] = known * s.used
     c.end = np.inf
     for row in range(c.middle, c.last):
         r = net.s[row]
@@ -304,7 +306,7 @@ def _set_rates(net: Net, k: int, allocation: int) -> None:
                 _set_row(net, row, known)
             c.end = min(c.end, r.end)
     for sender in range(c.first, c.middle):
-        net.s[sender].used = net.used[net.s[sender].port]
+        net.s[sender].used = net.sender[net.s[sender].port, USED]
 
 
 @inner
@@ -314,19 +316,20 @@ def _set_row(net: Net, row: int, known: float) -> None:
     now = net.z[0].now
     dt = now - r.since
     share, used, soonest = r.share, 0.0, np.inf
+    inverse = 1.0 / share if share > 0.0 else np.inf
     for f in range(r.flow, r.flow + r.live):
         host, old = net.peer[f], net.rate[f]
-        rate = net.share[host]
+        rate, slowness = net.sender[host, SHARE], net.sender[host, INVERSE]
         if share < rate:
-            rate = share
+            rate, slowness = share, inverse
         left = net.left[f] - old * dt
         if left < TINY:
             left = TINY
         net.left[f] = left
         net.rate[f] = rate
-        net.used[host] += rate - known * old
+        net.sender[host, USED] += rate - known * old
         used += rate
-        wait = left / rate
+        wait = left * slowness
         if wait < soonest:
             soonest = wait
     r.used = used

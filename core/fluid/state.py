@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from core.fluid import layout
+from core.fluid.layout import count_slots, fill_bits, fill_slots, gammas
 from core.trace import Floats, Ints, Ports, Trace
 
 Words = npt.NDArray[np.uint64]
@@ -44,13 +44,13 @@ COFLOW = np.dtype(
 )
 SLOT = np.dtype(
     [
-        ("port", np.int64),
-        ("live", np.int64),  # live flows
-        ("dirty", np.int64),  # 1: some of its flows have ended since it was compacted
-        ("count", np.int64),  # shares: live flows with both ports free, −1 if unknown
+        ("port", np.int32),
+        ("live", np.int32),  # live flows
+        ("dirty", np.int32),  # 1: some of its flows have ended since it was compacted
+        ("count", np.int32),  # shares: live flows with both ports free, −1 if unknown
         ("bits", np.int64),  # where its words of live partners start, how many they are,
-        ("words", np.int64),
-        ("word", np.int64),  # … and which word of all hosts the first one is
+        ("words", np.int32),
+        ("word", np.int32),  # … and which word of all hosts the first one is
         ("load", np.float64),  # MADD: sum of `left` at the port
         ("seen", np.float64),  # shares: what was free when the rates were last computed [B/s]
         ("share", np.float64),  # shares: bound on the rate of each flow [B/s]
@@ -120,10 +120,8 @@ class Net(NamedTuple):
     """Remaining bytes; 0 once the flow has ended, shape (F,)."""
     rate: Floats
     """Rates apart from backfill, shape (F,) with shares, unused with MADD [B/s]."""
-    share: Floats
-    """Scratch: the coflow's shares at its senders, shape (P,) [B/s]."""
-    used: Floats
-    """Scratch: what the coflow uses of its senders, shape (P,) [B/s]."""
+    sender: Floats
+    """Scratch for one coflow, shape (P, 3): its share at each sender, 1/share, what it uses."""
     slot_bits: Words
     """Live partners of each slot: receivers of a sender, senders of a row."""
     port_bits: Words
@@ -170,7 +168,7 @@ class Demand:
     @cached_property
     def gamma_s(self) -> Floats:
         """Γ of each coflow alone [s], shape (n,)."""
-        return layout.gammas(self.first_flow, self.src, self.dst, self.size_bytes, self.capacity)
+        return gammas(self.first_flow, self.src, self.dst, self.size_bytes, self.capacity)
 
 
 def demand(trace: Trace, capacity: Floats, local_is_free: bool) -> Demand:
@@ -197,11 +195,11 @@ def new_net(d: Demand, shares: bool) -> Net:
     n, words = len(d), (d.ports + 63) // 64
     own_bits = np.zeros((n, 2 * words), np.uint64)
     c = _records(COFLOW, n)
-    slots = layout.count_slots(d.first_flow, d.src, d.dst, own_bits, c)
+    slots = count_slots(d.first_flow, d.src, d.dst, own_bits, c)
     s = _records(SLOT, slots)
-    size = layout.fill_slots(d.first_flow, d.src, d.dst, d.size_bytes, own_bits, c, s)
+    size = fill_slots(d.first_flow, d.src, d.dst, d.size_bytes, own_bits, c, s)
     slot_bits = np.zeros(size, np.uint64)
-    layout.fill_bits(d.src, d.ports, own_bits, c, s, slot_bits)
+    fill_bits(d.src, d.ports, own_bits, c, s, slot_bits)
     c.arrival[:] = d.arrival_s
     c.finish[:] = -1.0
     c.live[:] = np.diff(d.first_flow)
@@ -223,8 +221,7 @@ def new_net(d: Demand, shares: bool) -> Net:
         peer=d.src.copy(),
         left=d.size_bytes.copy(),
         rate=np.zeros(len(d.src) if shares else 0),
-        share=np.zeros(d.ports),
-        used=np.zeros(d.ports),
+        sender=np.zeros((d.ports, 3)),
         slot_bits=slot_bits,
         port_bits=np.stack((own_bits, own_bits, np.zeros_like(own_bits)), axis=1),
         free_bits=np.zeros(2 * words, np.uint64),
