@@ -40,7 +40,7 @@ def on_one_worker() -> Iterator[execute.RayExecutor]:
 
 
 def test_ray_and_this_process_give_the_same_rows(points, on_one_worker) -> None:
-    here = list(execute.run_locally(points, coflows=True))
+    here = [r for r in execute.run_locally(points, True) if r is not None]
     there = [r for r in on_one_worker(points, True) if r is not None]
     assert rows_of(here) == rows_of(there)
     assert len(here) == len(points)
