@@ -208,6 +208,8 @@ def test_an_early_interrupt_has_no_traceback(tmp_path) -> None:
             env=os.environ | {"PYTHONPATH": str(ROOT)},
             stderr=subprocess.PIPE,
             text=True,
+            # A background job inherits SIGINT as ignored.
+            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
         )
         time.sleep(delay)
         process.send_signal(signal.SIGINT)
