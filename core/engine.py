@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 
 from core.outcome import Outcome
@@ -29,8 +29,8 @@ class Engine:
         Keys of workloads that make no difference in this engine: its points do not read them.
     run : callable (trace, scheduler, values) → Outcome
         `values` holds every checked parameter that the point reads, by key.
-    warm : callable () → None
-        Compile or load every kernel.
+    warm : callable (names) → None
+        Compile or load the kernels of these schedulers.
     """
 
     name: str
@@ -39,4 +39,4 @@ class Engine:
     parameters: tuple[Parameter, ...]
     ignores: frozenset[str]
     run: Callable[[Trace, Scheduler, Values], Outcome]
-    warm: Callable[[], None]
+    warm: Callable[[Iterable[str]], None]

@@ -114,8 +114,11 @@ def _one_by_one(points: Sequence[Point], coflows: bool) -> Iterator[Result]:
 
 def warm(points: Iterable[Point]) -> None:
     """Compile the kernels that points need, or load them from the cache."""
-    for engine in {point.engine for point in points}:
-        registry.engines()[engine].warm()
+    needed: dict[str, set[str]] = defaultdict(set)
+    for point in points:
+        needed[point.engine].add(point.scheduler)
+    for engine, names in needed.items():
+        registry.engines()[engine].warm(sorted(names))
 
 
 # -- Ray ------------------------------------------------------------------------------------

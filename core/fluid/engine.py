@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 import numpy as np
 import numpy.typing as npt
 
@@ -115,12 +117,16 @@ def _capacity(trace: Trace, name: str, given: npt.ArrayLike) -> Floats:
     return capacity
 
 
-def warm() -> None:
-    """Compile every kernel, or load it from the cache, by running three coflows everywhere."""
+def warm(names: Iterable[str] | None = None) -> None:
+    """Compile the kernels of some schedulers (of all), or load them from the cache.
+
+    Three coflows are run under one scheduler of each kind.
+    """
     mesh = [(s, d, 3e6 * (1 + s + d)) for s in (0, 1) for d in (0, 1, 2)]
     trace = from_flows("warm", 3, [(1, 0.0, mesh), (2, 0.5, mesh[:3]), (3, 30.0, mesh[1:2])])
     kinds = {}
-    for scheduler in schedulers().values():
+    for name in schedulers() if names is None else names:
+        scheduler = schedulers()[name]
         rule = scheduler.rules.get("fluid")
         kinds[type(rule), isinstance(rule, Ordered) and rule.kernel is None] = scheduler, rule
     for scheduler, rule in kinds.values():
