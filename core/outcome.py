@@ -25,6 +25,8 @@ class Outcome:
         How often the schedule was recomputed.
     exact_cct_s : array of float64, optional
         CCT from an engine that knows it better than the difference of two large times.
+    bound_s : float, optional
+        Lower bound on the mean CCT [s], from an engine whose schedules cannot beat it.
     """
 
     start_s: Floats
@@ -34,6 +36,7 @@ class Outcome:
     gamma_s: Floats
     events: int
     exact_cct_s: Floats | None = None
+    bound_s: float | None = None
 
     @property
     def cct_s(self) -> Floats:

@@ -39,6 +39,8 @@ class Parameter:
         Range of a number; `open_minimum` excludes the minimum itself.
     required : bool
         There is no usable default: the user has to give a value.
+    when : (key, values), optional
+        Read only where another parameter of the same point has one of these values.
     """
 
     key: str
@@ -51,6 +53,11 @@ class Parameter:
     maximum: float = math.inf
     open_minimum: bool = False
     required: bool = False
+    when: tuple[str, tuple[Value, ...]] | None = None
+
+    def is_read(self, values: Values) -> bool:
+        """Whether a point with these values, by key, reads the parameter."""
+        return self.when is None or values.get(self.when[0]) in self.when[1]
 
     @property
     def column(self) -> str:
@@ -117,6 +124,39 @@ class Parameter:
 def defaults(parameters: Iterable[Parameter]) -> dict[str, Value]:
     """Return the default of every parameter by key."""
     return {p.key: p.default for p in parameters}
+
+
+def parents_first(parameters: Iterable[Parameter]) -> list[Parameter]:
+    """Sort by key, and those with a condition after what the condition is about."""
+    ready: list[Parameter] = []
+    waiting = sorted(parameters, key=lambda p: p.key)
+    while waiting:
+        open_keys = {p.key for p in waiting}
+        free = [p for p in waiting if p.when is None or p.when[0] not in open_keys]
+        if not free:
+            raise TypeError(f"conditions in a circle: {', '.join(sorted(open_keys))}")
+        ready += free
+        waiting = [p for p in waiting if p not in free]
+    return ready
+
+
+def condition(parameters: Iterable[Parameter]) -> str:
+    """Return when declarations of one key are read, as ``queue.between=wfq``; empty for always.
+
+    >>> condition([Parameter("a", int, 0, "", when=("b", ("x", "y")))])
+    'b=x,y'
+    """
+    found: dict[str, dict[str, None]] = {}
+    for parameter in parameters:
+        if parameter.when is None:
+            return ""
+        key, values = parameter.when
+        found.setdefault(key, {}).update(dict.fromkeys(map(_word, values)))
+    return " or ".join(f"{key}={','.join(values)}" for key, values in found.items())
+
+
+def _word(value: Value) -> str:
+    return str(value).lower() if isinstance(value, bool) else str(value)
 
 
 def _shown(value: Any) -> str:

@@ -9,7 +9,7 @@ from core.engine import Engine
 from core.errors import GridError
 from core.fluid import ENGINE as FLUID
 from core.outcome import Outcome
-from core.parameters import Parameter, Values
+from core.parameters import Parameter, Values, parents_first
 from core.schedulers import schedulers
 from core.trace import Trace
 from core.workloads import workloads
@@ -18,11 +18,11 @@ from core.workloads import workloads
 @cache
 def engines() -> dict[str, Engine]:
     """Return every engine by name."""
-    return {engine.name: engine for engine in (COFLOWSIM, FLUID)}
+    return {engine.name: engine for engine in (FLUID, COFLOWSIM)}
 
 
 def reads(scheduler: str, engine: str, workload: str) -> tuple[Parameter, ...]:
-    """Return the parameters that a point reads, sorted by key.
+    """Return the parameters that a point may read, conditions after what they are about.
 
     Raises
     ------
@@ -38,7 +38,7 @@ def reads(scheduler: str, engine: str, workload: str) -> tuple[Parameter, ...]:
         *engines()[engine].parameters,
         *(p for p in workloads()[workload].parameters if p.key not in engines()[engine].ignores),
     }
-    return tuple(sorted(everything, key=lambda p: p.key))
+    return tuple(parents_first(everything))
 
 
 @cache

@@ -9,7 +9,7 @@ from typing import Any
 
 from core import registry
 from core.errors import GridError, ParameterError, nearest
-from core.parameters import Parameter, Value
+from core.parameters import Parameter, Value, condition
 from core.schedulers import schedulers
 from core.workloads import workloads
 from sweep.settings import SEED
@@ -104,6 +104,8 @@ def check_all_read(grid: Grid, read: Set[str]) -> None:
     for key in sorted(grid.given - read):
         readers = _readers(key)
         who = f"; it is read by {readers}" if readers else ""
+        if when := condition(declarations().get(key, ())):
+            who += f", with {when}"
         raise GridError(f"{key}: no point of this grid reads it{who}")
 
 

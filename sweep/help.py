@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from core import registry
-from core.parameters import Parameter
+from core.parameters import Parameter, condition
 from core.schedulers import schedulers
 from core.workloads import workloads
 from sweep.settings import REPLICATES, SEED, SETTINGS
@@ -51,5 +51,6 @@ def _section(title: str, parameters: Iterable[Parameter]) -> list[str]:
     lines = []
     for p in parameters:
         default = "required" if p.required else "–" if p.default is None else f"{p.default}"
-        lines.append(f"  {p.key:<26} {p.help}; {p.allowed()} [{default}]")
+        when = f"; only with {condition([p])}" if p.when else ""
+        lines.append(f"  {p.key:<26} {p.help}; {p.allowed()} [{default}]{when}")
     return [title + "\n" + "\n".join(lines) + "\n"] if lines else []

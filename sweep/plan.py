@@ -17,10 +17,10 @@ import numpy as np
 
 from core import registry
 from core.errors import TraceError
-from core.parameters import Parameter, Value, defaults
+from core.parameters import Parameter, Value, condition, defaults
 from core.trace import Trace
 from core.workloads import workloads
-from sweep.grid import Grid, check_all_read, checked_axes
+from sweep.grid import Grid, check_all_read, checked_axes, declarations
 from sweep.settings import REPLICATES, SEED
 
 NAMES = ("scheduler", "engine", "workload")
@@ -56,15 +56,19 @@ class Plan:
     points: dict[str, Point] = field(default_factory=dict)
     repeated: dict[str, int] = field(default_factory=dict)
 
-    def unread(self) -> dict[str, list[str]]:
-        """Return, by axis, the schedulers, engines and workloads whose points do not read it."""
-        found: dict[str, list[str]] = {}
+    def unread(self) -> list[str]:
+        """Say for each axis that some points do not read which ones, or when it is read."""
+        found: list[str] = []
         for key in self.axes:
-            if key not in NAMES:
-                pairs = {(p.scheduler, key in _keys(p)) for p in self.points.values()}
-                blind = sorted({name for name, reads in pairs if not reads})
-                if blind:
-                    found[key] = blind
+            if key in NAMES:
+                continue
+            pairs = {(p.scheduler, key in _keys(p)) for p in self.points.values()}
+            readers = {name for name, reads in pairs if reads}
+            others = {name for name, reads in pairs if not reads}
+            if blind := sorted(others - readers):
+                found.append(f"{key} is not read by {', '.join(blind)}")
+            if (others & readers) and (when := condition(declarations()[key])):
+                found.append(f"{key} is read only with {when}")
         return found
 
 
@@ -123,9 +127,11 @@ class _Expansion:
         base = self.grid.bases[engine, workload]
         values: dict[str, Value] = {}
         for parameter in self._reads[names]:
+            if not parameter.is_read(values):
+                continue
             key = parameter.key
-            value = asked[key] if key in asked else base.get(key, parameter.default)
-            values[key] = self._check(parameter, value)
+            value = asked[key] if key in asked else base.get(key)
+            values[key] = self._check(parameter, parameter.default if value is None else value)
             self.read.add(key)
         seed: Value = None
         seeded = workloads()[workload].seeded

@@ -120,8 +120,8 @@ def describe(plan: Plan, console: Console) -> None:
         console.print(f"  {' '.join(fixed)}", markup=False, soft_wrap=True)
     console.print(f"{grid}: {_count(points, 'unique point')}", markup=False)
     if points < rows:
-        for key, names in plan.unread().items():
-            console.print(f"  {key} is not read by {', '.join(names)}", markup=False)
+        for reason in plan.unread():
+            console.print(f"  {reason}", markup=False)
 
 
 def _compiled() -> bool:

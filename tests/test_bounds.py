@@ -27,6 +27,10 @@ from core.bounds import (
     srpt_flow_time,
 )
 from core.errors import ParameterError
+from core.fluid.engine import run as fluid_run
+from core.metrics import summarise
+from core.registry import simulate
+from core.schedulers import schedulers
 from core.trace import Trace, from_flows
 from core.workloads._format import read_trace
 from core.workloads.toy import UNIT, build
@@ -34,6 +38,7 @@ from core.workloads.toy import UNIT, build
 SCHEDULERS = ("fifo", "scf", "ncf", "lcf", "varys", "aalo", "asebf", "fair", "srpt")
 REAL = Path(__file__).parents[2] / "shared" / "data" / "traces" / "FB2010-1Hr-150-0.txt"
 EFFORT = 2_000
+SCHEDULER_RECORDS = schedulers()
 Jobs = list[tuple[int, Fraction]]
 
 
@@ -348,3 +353,42 @@ def test_facebook() -> None:
     best = partition(found)
     assert best.mean_s > 17.2
     assert evaluate(found, best.port) == best.mean_s
+
+
+# --- In the results ---------------------------------------------------------------------------
+
+
+def test_a_run_carries_its_bound_and_the_gap() -> None:
+    """The partition bound of the worked example is 11/3, Varys reaches 13/3."""
+    trace = build({}, np.random.default_rng(0))
+    outcome = simulate(trace, "fluid", "varys", {})
+    metrics = summarise(trace, outcome)
+    assert metrics["bound_s"] == pytest.approx(11 / 3, rel=1e-12)
+    assert metrics["gap"] == pytest.approx(13 / 11 - 1, rel=1e-12)
+    alone = simulate(trace, "fluid", "varys", {"engine.bound": "isolation"})
+    assert alone.bound_s == 3
+    for without in (
+        simulate(trace, "fluid", "varys", {"engine.bound": "none"}),
+        simulate(trace, "coflowsim", "varys", {}),
+    ):
+        assert summarise(trace, without)["gap"] is summarise(trace, without)["bound_s"] is None
+
+
+def test_the_bound_in_the_results_is_that_of_the_fabric() -> None:
+    trace = build({}, np.random.default_rng(0))
+    for gbps in (1.0, 2.0, 1.0):
+        outcome = simulate(trace, "fluid", "aalo", {"fabric.gbps": gbps})
+        assert outcome.bound_s == lower_bound(trace, gbps).mean_s
+    slow = SCHEDULER_RECORDS["aalo"], {}, [UNIT / 2] * 3, [UNIT] * 3
+    assert fluid_run(trace, *slow).bound_s == pytest.approx(22 / 3, rel=1e-12)
+
+
+def test_a_coflow_alone_has_no_gap() -> None:
+    trace = make((0.0, [(0, 1, 1e9 / 3), (2, 1, 1e9 / 7)]))
+    assert summarise(trace, simulate(trace, "fluid", "varys", {}))["gap"] == 0.0
+
+
+def test_a_trace_without_bytes_has_no_gap() -> None:
+    trace = make((0.0, [(0, 1, 0.0)]))
+    metrics = summarise(trace, simulate(trace, "fluid", "varys", {}))
+    assert (metrics["bound_s"], metrics["gap"]) == (0.0, None)

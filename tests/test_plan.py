@@ -36,7 +36,28 @@ def test_rows_that_differ_only_in_what_they_do_not_read_are_one_point() -> None:
     }
     assert len(by_scheduler["varys"]) == 1
     assert all("width" not in q.values for q in by_scheduler["aalo"])
-    assert p.unread() == {"width": ["aalo", "varys"], "queue.base": ["varys"]}
+    assert p.unread() == [
+        "width is not read by aalo, varys",
+        "queue.base is not read by varys",
+    ]
+
+
+def test_a_parameter_with_a_condition_is_read_only_where_it_holds() -> None:
+    """strict reads no weights: 2 rows, 1 point; wfq reads them: 2 points; varys neither: 1."""
+    p = plan(
+        *("scheduler=aalo,varys", "queue.between=strict,wfq", "queue.count=2", "workload=toy"),
+        "queue.weights='2,1','3,1'",
+    )
+    assert (len(p.rows), len(p.points)) == (8, 4)
+    weights = [q.values.get("queue.weights") for q in p.points.values() if q.scheduler == "aalo"]
+    assert weights == [None, "2,1", "3,1"]
+    assert "queue.weights is read only with queue.between=wfq" in p.unread()
+    assert all("queue.weights" in q.values for q in p.points.values() if "wfq" in q.values.values())
+
+
+def test_a_key_whose_condition_never_holds_is_an_error() -> None:
+    with pytest.raises(GridError, match=r"queue\.weights: no point.*with queue\.between=wfq"):
+        plan("scheduler=aalo", "queue.weights='2,1'", "workload=toy")
 
 
 def test_every_grid_row_is_kept_with_its_point_and_what_was_asked() -> None:
@@ -62,10 +83,11 @@ def test_ids_do_not_depend_on_the_order_of_keys_or_on_spelling() -> None:
 
 def test_ids_are_those_of_every_machine_and_version() -> None:
     """A change here makes finished points of older datasets run again: on purpose only."""
-    (toy,) = plan("scheduler=asebf", "workload=toy").points
-    (random,) = plan("scheduler=varys", "seed=7", "replicates=1").points
+    old = "engine=coflowsim"
+    (toy,) = plan("scheduler=asebf", "workload=toy", old).points
+    (random,) = plan("scheduler=varys", "seed=7", "replicates=1", old).points
     (trace,) = plan(
-        "scheduler=varys", "workload=trace", f"workload.path={DATA}/rand-8x200.txt"
+        "scheduler=varys", "workload=trace", f"workload.path={DATA}/rand-8x200.txt", old
     ).points
     assert [toy, random, trace] == GOLDEN_IDS
 
@@ -209,7 +231,7 @@ def test_a_trace_that_changes_after_planning_is_not_stored_under_the_old_id(tmp_
         build_trace(point)
 
 
-@pytest.mark.parametrize("line", ["scheduler: aalo", "workload: toy", "engine: coflowsim"])
+@pytest.mark.parametrize("line", ["scheduler: aalo", "workload: toy", "engine: fluid"])
 def test_a_name_outside_the_grid_of_a_file_is_an_error(line, tmp_path) -> None:
     folder = tmp_path / "experiment"
     folder.mkdir()
@@ -260,7 +282,7 @@ def test_a_unit_that_the_engine_does_not_read_is_an_error() -> None:
     """In coflowsim a MB of the file is a MB of the simulator."""
     path = f"workload.path={DATA}/rand-8x200.txt"
     with pytest.raises(GridError, match=r"workload\.mb_bytes: no point"):
-        plan("workload=trace", path, "workload.mb_bytes=1e5")
+        plan("workload=trace", path, "workload.mb_bytes=1e5", "engine=coflowsim")
 
 
 def test_arrivals_that_leave_no_digits_are_refused(tmp_path) -> None:

@@ -34,6 +34,8 @@ def row(scheduler: str, mean: float, **values: Any) -> dict[str, Any]:
         "coflows": 526,
         "share_below_1000s": 0.9696,
         "sn_mean_cct_s": None,
+        "bound_s": None,
+        "gap": None,
         "wall_s": 0.1,
         "host": "here",
         **values,
@@ -80,6 +82,15 @@ def test_small_times_keep_two_decimals():
     assert columns([row("aalo", 0.00325)])["p50"] == ["3.25"]
 
 
+def test_the_gap_is_shown_where_there_is_a_bound():
+    rows = [row("aalo", 3.0, bound_s=1.25, gap=1.4), row("varys", 2.0)]
+    assert columns(rows)["gap"] == ["140 %", "–"]
+    assert closing_table(rows).below == [
+        "gap: mean / (a lower bound that no scheduler can beat) − 1"
+    ]
+    assert "gap" not in columns(TWO)
+
+
 def test_of_two_the_faster_shows_its_improvement():
     # (46.0977 − 40.7461) / 46.0977 = 0.11609
     assert columns(TWO)["improvement"] == ["–", "11.6 % over aalo"]
@@ -115,15 +126,16 @@ def test_equal_means_and_a_mean_of_zero():
     assert columns([row("a", 0.0), row("b", 0.0)])["improvement"] == ["–", "–"]
 
 
-def test_only_what_differs_is_a_column():
+def test_only_what_differs_is_a_column_and_defaults_are_not_said():
     rows = [
         row("varys", 1.0),
-        row("aalo", 2.0, queue_base=2.0, queue_count=10),
-        row("aalo", 3.0, queue_base=10.0, queue_count=10),
+        row("aalo", 2.0, queue_base=2.0, queue_count=8, queue_first_threshold_mb=10.0),
+        row("aalo", 3.0, queue_base=10.0, queue_count=8, queue_first_threshold_mb=10.0),
     ]
     table = closing_table(rows)
     assert table.above == [
-        "CCT in ms: workload=trace engine=coflowsim queue.count=10 workload.path=fb.txt",
+        "CCT in ms: workload=trace engine=coflowsim queue.count=8 workload.path=fb.txt; "
+        "other keys: defaults",
         "improvement: (slow − fast) / slow of the mean, over varys",
     ]
     assert columns(rows)["queue.base"] == ["–", "2", "10"]
@@ -138,7 +150,7 @@ def test_values_read_as_on_the_command_line():
     table = columns(rows)
     assert table["engine.backfill"] == ["true", "false"]
     assert table["queue.first_threshold_mb"] == ["0.1", "1000000"]
-    assert closing_table(rows).above[0].endswith("workload.path='a b.txt'")
+    assert closing_table(rows).above[0].endswith("workload.path='a b.txt'; other keys: defaults")
 
 
 def test_replicates_are_averaged_with_a_t_interval():

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 import numpy.typing as npt
 
+from core.bounds import bound_of
 from core.engine import Engine
 from core.errors import ParameterError
 from core.fluid.drive import drive
@@ -34,6 +35,13 @@ PARAMETERS = (
         "decide only at multiples of this time (Δ); 0: at once",
         unit="ms",
         minimum=0.0,
+    ),
+    Parameter(
+        "engine.bound",
+        str,
+        "partition",
+        "lower bound for bound_s and gap: from a short search, from every coflow alone, or none",
+        choices=("partition", "isolation", "none"),
     ),
     Parameter(
         "fabric.gbps",
@@ -98,8 +106,10 @@ def run(
             for name, side in (("out_bps", out_bps), ("in_bps", in_bps))
         ]
     )
-    sizes = demand(trace, capacity, bool(given["fabric.local_is_free"]))
+    free = bool(given["fabric.local_is_free"])
+    sizes = demand(trace, capacity, free)
     finish, events = drive(sizes, scheduler, rule, given)
+    out_bps, in_bps = capacity[: trace.ports], capacity[trace.ports :]
     return Outcome(
         start_s=trace.arrival_s.copy(),
         finish_s=finish,
@@ -107,6 +117,7 @@ def run(
         length_bytes=sizes.length_bytes,
         gamma_s=sizes.gamma_s,
         events=events,
+        bound_s=bound_of(trace, out_bps, in_bps, free, str(given["engine.bound"])),
     )
 
 

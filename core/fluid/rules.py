@@ -46,8 +46,8 @@ WEIGHTS = Parameter(
     "queue.weights",
     str,
     None,
-    "weights of the queues from the highest on, as in '3,2,1', with queue.between=wfq; K, K−1, … "
-    "if not given",
+    "weights of the queues from the highest on, as in '3,2,1'; K, K−1, … if not given",
+    when=("queue.between", ("wfq",)),
 )
 QUEUE_PARAMETERS = (
     FIRST_THRESHOLD,

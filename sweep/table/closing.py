@@ -17,6 +17,7 @@ from sweep.table.values import (
     REPEATS,
     Row,
     assignments,
+    is_default,
     key_of,
     parameter_columns,
     shown_value,
@@ -29,8 +30,8 @@ MOST_LINES = 40
 
 _CCT = ("mean_cct_s", "p50_cct_s", "p95_cct_s", "max_cct_s")
 _BINS = tuple(f"{b.lower()}_mean_cct_s" for b in BINS)
-_METRICS = ("coflows", *_CCT, *_BINS, "share_below_1000s")
-_DROPPED_FIRST = (BINS, ("< 10^6 ms",), ("p50",), ("max",), ("p95",), ("coflows",))
+_METRICS = ("coflows", *_CCT, *_BINS, "share_below_1000s", "gap")
+_DROPPED_FIRST = (BINS, ("< 10^6 ms",), ("p50",), ("max",), ("p95",), ("coflows",), ("gap",))
 _T95 = (
     *(12.706205, 4.302653, 3.182446, 2.776445, 2.570582),
     *(2.446912, 2.364624, 2.306004, 2.262157, 2.228139),
@@ -69,9 +70,9 @@ def closing_table(rows: Sequence[Row]) -> Report:
     Notes
     -----
     One line a point; rows that differ only in `REPEATS` are averaged into one. What is the same
-    in all lines stands above the table. The improvement of a line is (slow − fast) / slow of the
-    mean CCT: of two lines that differ in nothing but the scheduler and the parameters of
-    schedulers the faster shows it, of more every line against the first.
+    in all lines, and not the default, stands above the table. The improvement of a line is
+    (slow − fast) / slow of the mean CCT: of two lines that differ in nothing but the scheduler
+    and the parameters of schedulers the faster shows it, of more every line against the first.
     """
     parameters = parameter_columns(rows)
     lines = _lines(rows, parameters)
@@ -89,6 +90,8 @@ def closing_table(rows: Sequence[Row]) -> Report:
     shown = [lines[k] for k in order]
     if any(line.n > 1 for line in shown):
         below.append("± is half the 95 % interval of the mean over n replicates")
+    if any(line.metrics["gap"] is not None for line in shown):
+        below.append("gap: mean / (a lower bound that no scheduler can beat) − 1")
     columns = [
         Column("scheduler", [line.scheduler for line in shown], number=False),
         *(_parameter_column(name, shown) for name in varying),
@@ -194,28 +197,34 @@ def _metric_columns(lines: Sequence[Line]) -> list[Column]:
             Column("n", [str(line.n) for line in lines]),
         ]
     coflows = [line.metrics["coflows"] for line in lines]
-    shares = [line.metrics["share_below_1000s"] for line in lines]
+    gaps = [line.metrics["gap"] for line in lines]
+    bounded = any(gap is not None for gap in gaps)
     return [
         Column("coflows", ["–" if c is None else _spaced(c, 0) for c in coflows]),
         times("mean", "mean_cct_s", 2),
         *spread,
         *(times(header, f"{header}_cct_s") for header in ("p50", "p95", "max")),
         *(times(header, name) for header, name in zip(BINS, _BINS, strict=True)),
-        Column("< 10^6 ms", ["–" if s is None else f"{100 * s:.2f} %" for s in shares]),
+        _percent_column("< 10^6 ms", [line.metrics["share_below_1000s"] for line in lines], 2),
+        *([_percent_column("gap", gaps, 0)] if bounded else []),
     ]
+
+
+def _percent_column(header: str, shares: Sequence[float | None], decimals: int) -> Column:
+    return Column(header, ["–" if s is None else f"{100 * s:.{decimals}f} %" for s in shares])
 
 
 def _same_everywhere(rows: Sequence[Row], lines: Sequence[Line], varying: Sequence[str]) -> str:
     values = [line.values for line in lines]
     same = []
     for name in ("workload", "engine", *(n for n in values[0] if n not in ("workload", "engine"))):
-        if name not in varying:
+        if name not in varying and not all(is_default(name, value_of(v, name)) for v in values):
             same += next((text for v in values if (text := assignments(v, [name]))), [])
     done = [row for row in rows if row["status"] == "ok"]
     for name in ("seed", "workload_seed"):
         if not varying_columns(done, [name]):
             same += next((text for row in done if (text := assignments(row, [name]))), [])
-    return " ".join(["CCT in ms:", *same])
+    return " ".join(["CCT in ms:", *same]) + "; other keys: defaults"
 
 
 def _mean(values: Iterable[float | None]) -> float | None:

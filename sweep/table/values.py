@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from functools import cache
 from typing import Any
 
+from sweep.grid import declarations
 from sweep.store.schema import IDENTITY, OUTCOME
 
 Row = Mapping[str, Any]
@@ -44,6 +46,20 @@ def assignments(row: Row, names: Iterable[str]) -> list[str]:
 def key_of(column: str) -> str:
     """Return the key on the command line of a column."""
     return column.replace("_", ".", 1) if column.startswith(_GROUPS) else column
+
+
+def is_default(column: str, value: Any) -> bool:
+    """Whether a value is missing, or is what everybody who reads the parameter assumes."""
+    return value is None or _defaults().get(column) == {value}
+
+
+@cache
+def _defaults() -> dict[str, set[Any]]:
+    found: dict[str, set[Any]] = {}
+    for declared in declarations().values():
+        for parameter in declared:
+            found.setdefault(parameter.column, set()).add(parameter.default)
+    return found
 
 
 def value_of(row: Row, name: str) -> Any:
