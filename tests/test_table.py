@@ -121,6 +121,12 @@ def test_only_equal_conditions_are_compared(other):
     assert columns(rows)["improvement"] == ["–", "–"]
 
 
+def test_what_a_scheduler_reads_of_the_engine_is_not_a_condition():
+    """Rates inside a coflow are aalo's own choice: varys has none."""
+    rows = [row("aalo", 50.0, engine_within="max_min"), row("varys", 40.0)]
+    assert columns(rows)["improvement"] == ["–", "20.0 % over aalo"]
+
+
 def test_equal_means_and_a_mean_of_zero():
     assert columns([row("a", 5.0), row("b", 5.0)])["improvement"] == ["–", "0.0 % over a"]
     assert columns([row("a", 0.0), row("b", 0.0)])["improvement"] == ["–", "–"]

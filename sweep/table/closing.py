@@ -13,10 +13,10 @@ from rich.console import Console
 from core.trace import BINS
 from sweep.table.report import Column, Report
 from sweep.table.values import (
-    OTHER_SIDE,
     REPEATS,
     Row,
     assignments,
+    is_condition,
     is_default,
     key_of,
     parameter_columns,
@@ -140,7 +140,7 @@ def _improvements(lines: Sequence[Line], varying: Sequence[str]) -> tuple[list[s
     """
 
     def conditions(line: Line) -> tuple[Any, ...]:
-        other = (v for n, v in line.values.items() if f"{n}_".startswith(OTHER_SIDE))
+        other = (v for n, v in line.values.items() if is_condition(n))
         return (line.repeats, *other)
 
     groups: defaultdict[tuple[Any, ...], list[Line]] = defaultdict(list)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from core.schedulers import schedulers
 from sweep.grid import declarations
 from sweep.store.schema import IDENTITY, OUTCOME
 
@@ -15,10 +16,8 @@ Row = Mapping[str, Any]
 REPEATS = ("replicate", "seed", "workload_seed")
 """Rows that differ in nothing else are averaged."""
 
-OTHER_SIDE = ("engine_", "workload_", "fabric_", "shuffle_")
-"""How columns of parameters begin that are not a scheduler's."""
-
-_GROUPS = ("queue_", *OTHER_SIDE)
+_OTHER_SIDE = ("engine_", "workload_", "fabric_", "shuffle_")
+_GROUPS = ("queue_", *_OTHER_SIDE)
 
 
 def parameter_columns(rows: Sequence[Row]) -> list[str]:
@@ -46,6 +45,17 @@ def assignments(row: Row, names: Iterable[str]) -> list[str]:
 def key_of(column: str) -> str:
     """Return the key on the command line of a column."""
     return column.replace("_", ".", 1) if column.startswith(_GROUPS) else column
+
+
+def is_condition(column: str) -> bool:
+    """Whether a column of parameters belongs to the circumstances rather than to a scheduler."""
+    return f"{column}_".startswith(_OTHER_SIDE) and column not in _of_schedulers()
+
+
+@cache
+def _of_schedulers() -> frozenset[str]:
+    rules = (rule for s in schedulers().values() for rule in s.rules.values())
+    return frozenset(p.column for rule in rules for p in rule.parameters)
 
 
 def is_default(column: str, value: Any) -> bool:
