@@ -127,9 +127,7 @@ def spread(rng: np.random.Generator, counts: Ints, sample: int) -> Ints:
     >>> spread(np.random.default_rng(1), np.array([3, 0, 5]), 8).tolist()
     [3, 0, 5]
     """
-    out = np.empty((1, len(counts)), np.int64)
-    _deal(rng, counts[None, :], np.array([sample], np.int64), out)
-    return out[0]
+    return random_table(rng, counts, np.array([sample], np.int64))[:, 0]
 
 
 def spread_rows(rng: np.random.Generator, counts: Ints, samples: Ints) -> Ints:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import numpy.typing as npt
 
 from core.shuffle.balance import predicted_fos
 from core.shuffle.draws import Floats, Ints
@@ -102,6 +103,8 @@ class Partition:
         With ``sampling_rate=auto``.
     origin : array of int64, shape (n,), optional
         Bucket of the shuffle that each bucket was split off from, where buckets were split.
+    sent : tuple of arrays, shapes (M, n), optional
+        What `per_split` returns, where it is known already.
     """
 
     data: KeyCounts
@@ -114,6 +117,7 @@ class Partition:
     prediction: Prediction | None = None
     curve: Curve | None = None
     origin: Ints | None = None
+    sent: tuple[Ints, Floats] | None = None
 
     @cached_property
     def loads(self) -> Ints:
@@ -153,6 +157,8 @@ class Partition:
         those of whole keys. The rest is spread over the splits bucket by bucket, each record of
         the mean size of these records in its bucket.
         """
+        if self.sent is not None:
+            return self.sent
         data, width = self.data, self.buckets
         records = np.zeros((data.splits, width), np.int64)
         sizes = np.zeros((data.splits, width))
@@ -171,7 +177,7 @@ class Partition:
             sizes += spread * mean
         return records, sizes
 
-    def _known(self, rest: np.typing.NDArray[np.bool_]) -> list[Pieces]:
+    def _known(self, rest: npt.NDArray[np.bool_]) -> list[Pieces]:
         """Return the entries with known counts, and clear them in `rest`."""
         known = []
         if self.pieces is not None:
@@ -185,7 +191,8 @@ class Partition:
         return known
 
     def _summed(self, weights: Floats | Ints) -> Floats:
-        return np.bincount(self.bucket, weights=weights, minlength=self.buckets)
+        sums = np.bincount(self.bucket, weights=weights, minlength=self.buckets)
+        return sums.astype(np.float64, copy=False)
 
 
 def gather(
@@ -195,6 +202,7 @@ def gather(
     pieces: Pieces | None = None,
     plan: Plan | None = None,
     origin: Ints | None = None,
+    sent: tuple[Ints, Floats] | None = None,
 ) -> Partition:
     """Build a partition from (key, bucket, records) entries, in any order, pairs repeated or not.
 
@@ -211,7 +219,15 @@ def gather(
     merged = np.add.reduceat(records, first) if len(first) else records
     pair = pair[first]
     return Partition(
-        data, buckets, pair // buckets, pair % buckets, merged, pieces, plan, origin=origin
+        data,
+        buckets,
+        pair // buckets,
+        pair % buckets,
+        merged,
+        pieces,
+        plan,
+        origin=origin,
+        sent=sent,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -10,6 +10,8 @@ from core.shuffle.draws import Floats, Ints
 from core.shuffle.keys import KeyCounts
 from core.shuffle.partition import Partition, Pieces, gather
 from core.shuffle.plan import Plan
+
+Number = TypeVar("Number", Ints, Floats)
 
 
 class Rules(NamedTuple):
@@ -96,11 +98,12 @@ def place(
     return gather(data, plan.buckets, parts, together, plan)
 
 
-def _before(values: Ints | Floats, owner: Ints) -> Ints | Floats:
+def _before(values: Number, owner: Ints) -> Number:
     """Sum of a key's earlier entries, along the last axis; entries of a key are neighbours."""
     running = np.cumsum(values, axis=-1) - values
     first = np.searchsorted(owner, owner)
-    return running - running[..., first]
+    earlier: Number = running - running[..., first]
+    return earlier
 
 
 def _first_fit(counts: Ints, owner: Ints, limit: Floats) -> tuple[Ints, Ints]:

@@ -41,7 +41,8 @@ class Plan:
     @property
     def loads(self) -> Floats:
         """Planned records of each bucket BC(k), shape (n,)."""
-        return np.bincount(self.bucket, weights=self.records, minlength=self.buckets)
+        sums = np.bincount(self.bucket, weights=self.records, minlength=self.buckets)
+        return sums.astype(np.float64, copy=False)
 
     @property
     def fos(self) -> float:

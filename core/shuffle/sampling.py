@@ -49,7 +49,8 @@ def reservoir_sizes(split_records: Ints, rate: float) -> Ints:
     [2, 1, 0]
     """
     rounded = np.rint(rate * split_records).astype(np.int64)
-    return np.minimum(np.maximum(rounded, 1), split_records)
+    sizes: Ints = np.minimum(np.maximum(rounded, 1), split_records)
+    return sizes
 
 
 def draw_sample(data: KeyCounts, sizes: Ints, rng: np.random.Generator) -> Sample:

@@ -105,7 +105,8 @@ def zipf_shares(count: int, exponent: float) -> Floats:
     if count < 1 or not exponent >= 0:
         raise ShuffleError(f"{count} keys with Zipf exponent {exponent}: at least 1 key, and ≥ 0")
     weights: Floats = np.arange(1, count + 1, dtype=np.float64) ** -exponent
-    return weights / weights.sum()
+    weights /= weights.sum()
+    return weights
 
 
 def value_sizes(count: int, mean: float, spread: float, rng: np.random.Generator) -> Floats:
