@@ -6,6 +6,7 @@
     ├── InputError            bad input, found before anything runs (exit code 2)
     │   ├── ParameterError    a value outside what its declaration allows
     │   ├── TraceError        a trace file that breaks a rule of its format
+    │   ├── ShuffleError      keys, splits or buckets that cannot be shuffled
     │   ├── GridError         a grid that cannot be planned
     │   └── StoreError        an output directory or dataset that cannot be used
     └── SimulationError       an engine that cannot go on (a stalled clock, an overflow)
@@ -31,6 +32,10 @@ class ParameterError(InputError):
 
 class TraceError(InputError):
     """A trace that breaks a rule of its format; the message names file and line."""
+
+
+class ShuffleError(InputError):
+    """Keys, splits or buckets that cannot be shuffled; the message names the row and the rule."""
 
 
 class GridError(InputError):

@@ -1,0 +1,1 @@
+"""Partitioners. One file a partitioner; each exports ``PARTITIONER = Partitioner(…)``."""
