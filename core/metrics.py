@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from core.outcome import Outcome
+from core.shuffle.report import means
 from core.trace import BINS, Floats, Trace
 
 
@@ -43,6 +44,39 @@ METRICS = (
     Metric("events", "", "times the schedule was recomputed", int),
 )
 
+SHUFFLE_METRICS = (
+    Metric("fos_records", "", "factor of skew, std / mean, of the records of a job's buckets"),
+    Metric("fos_bytes", "", "factor of skew of the bytes of a job's buckets"),
+    Metric("max_over_mean", "", "largest bucket over the mean, in records"),
+    Metric("skewed_buckets", "", "share of buckets more than one std away from the mean"),
+    Metric("empty_buckets", "", "share of buckets without records"),
+    Metric("fragments_per_key", "", "buckets that hold records of a key, mean over keys"),
+    Metric("predicted_fos", "", "factor of skew that the noise of the sample alone leaves"),
+    Metric("planned_fos", "", "factor of skew of the partitioner's plan"),
+    Metric("unseen", "", "estimated share of records whose key is not in the sample"),
+    Metric("sampled_share", "", "share of records sampled; tells what auto has chosen"),
+    Metric("sample_cost_s", "s", "time of the sampling pre-pass, by which the coflow is late"),
+    Metric("mean_job_s", "s", "mean time from a job's arrival to the end of its reduce work"),
+)
+"""Means over jobs; missing where coflows are as traced or a partitioner does not know them."""
+
+REDUCER_COLUMNS = (
+    Metric("job", "", "id of the job or coflow", int),
+    Metric("bucket", "", "bucket of the job, from 0", int),
+    Metric("records", "", "records in the bucket", int),
+    Metric("bytes", "B", "bytes that the bucket's reducer reads"),
+)
+
+RATE_COLUMNS = (
+    Metric("job", "", "id of the job or coflow", int),
+    Metric("rate", "", "sampling rate that was weighed"),
+    Metric("cost_s", "s", "time of the sampling pre-pass"),
+    Metric("total_s", "s", "pre-pass and slowest reducer, as predicted: auto takes the smallest"),
+    Metric("predicted_fos", "", "factor of skew that the noise of the sample alone leaves"),
+    Metric("actual_fos", "", "factor of skew of the records when the job runs with that rate"),
+    Metric("chosen", "", "whether auto took this rate", bool),
+)
+
 COFLOW_COLUMNS = (
     Metric("coflow_id", "", "id in the trace", int),
     Metric("arrival_s", "s", "arrival in the trace"),
@@ -61,7 +95,9 @@ COFLOW_COLUMNS = (
 
 
 def summarise(trace: Trace, outcome: Outcome) -> dict[str, int | float | None]:
-    """Return every metric of `METRICS` by name; None where a bin is empty.
+    """Return every metric of `METRICS` by name, and where there was a shuffle `SHUFFLE_METRICS`.
+
+    None where a bin is empty.
 
     Means are exactly rounded sums, so they do not depend on the machine's vector units.
     """
@@ -81,6 +117,7 @@ def summarise(trace: Trace, outcome: Outcome) -> dict[str, int | float | None]:
         "bound_s": outcome.bound_s,
         "gap": _gap(cct, outcome.bound_s),
         "events": outcome.events,
+        **_shuffled(trace, outcome),
     }
 
 
@@ -104,6 +141,13 @@ def coflow_table(trace: Trace, outcome: Outcome) -> dict[str, Any]:
         "size_bytes": outcome.size_bytes,
         "bin": trace.bins(),
     }
+
+
+def _shuffled(trace: Trace, outcome: Outcome) -> dict[str, float | None]:
+    if not trace.shuffle:
+        return {}
+    around = [job.measures["sample_cost_s"] + job.reduce_s for job in trace.shuffle]
+    return means(trace.shuffle) | {"mean_job_s": _mean(outcome.cct_s + np.array(around))}
 
 
 def _gap(cct: Floats, bound_s: float | None) -> float | None:

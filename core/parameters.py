@@ -39,8 +39,8 @@ class Parameter:
         Range of a number; `open_minimum` excludes the minimum itself.
     required : bool
         There is no usable default: the user has to give a value.
-    when : (key, values), optional
-        Read only where another parameter of the same point has one of these values.
+    when : tuple of (key, values)
+        Read only where each of these other parameters of the point has one of these values.
     """
 
     key: str
@@ -53,11 +53,11 @@ class Parameter:
     maximum: float = math.inf
     open_minimum: bool = False
     required: bool = False
-    when: tuple[str, tuple[Value, ...]] | None = None
+    when: tuple[tuple[str, tuple[Value, ...]], ...] = ()
 
     def is_read(self, values: Values) -> bool:
         """Whether a point with these values, by key, reads the parameter."""
-        return self.when is None or values.get(self.when[0]) in self.when[1]
+        return all(values.get(key) in allowed for key, allowed in self.when)
 
     @property
     def column(self) -> str:
@@ -132,7 +132,7 @@ def parents_first(parameters: Iterable[Parameter]) -> list[Parameter]:
     waiting = sorted(parameters, key=lambda p: p.key)
     while waiting:
         open_keys = {p.key for p in waiting}
-        free = [p for p in waiting if p.when is None or p.when[0] not in open_keys]
+        free = [p for p in waiting if not open_keys & {key for key, _ in p.when}]
         if not free:
             raise TypeError(f"conditions in a circle: {', '.join(sorted(open_keys))}")
         ready += free
@@ -143,19 +143,27 @@ def parents_first(parameters: Iterable[Parameter]) -> list[Parameter]:
 def condition(parameters: Iterable[Parameter]) -> str:
     """Return when declarations of one key are read, as ``queue.between=wfq``; empty for always.
 
-    >>> condition([Parameter("a", int, 0, "", when=("b", ("x", "y")))])
+    >>> condition([Parameter("a", int, 0, "", when=(("b", ("x", "y")),))])
     'b=x,y'
     """
-    found: dict[str, dict[str, None]] = {}
+    found: dict[tuple[str, ...], list[dict[str, None]]] = {}
     for parameter in parameters:
-        if parameter.when is None:
+        if not parameter.when:
             return ""
-        key, values = parameter.when
-        found.setdefault(key, {}).update(dict.fromkeys(map(_word, values)))
-    return " or ".join(f"{key}={','.join(values)}" for key, values in found.items())
+        values = found.setdefault(
+            tuple(key for key, _ in parameter.when), [{} for _ in parameter.when]
+        )
+        for known, (_, allowed) in zip(values, parameter.when, strict=True):
+            known.update(dict.fromkeys(map(_word, allowed)))
+    return " or ".join(
+        " and ".join(f"{key}={','.join(words)}" for key, words in zip(keys, values, strict=True))
+        for keys, values in found.items()
+    )
 
 
 def _word(value: Value) -> str:
+    if value is None:
+        return "null"
     return str(value).lower() if isinstance(value, bool) else str(value)
 
 

@@ -36,7 +36,11 @@ def reads(scheduler: str, engine: str, workload: str) -> tuple[Parameter, ...]:
     everything = {
         *rule.parameters,
         *engines()[engine].parameters,
-        *(p for p in workloads()[workload].parameters if p.key not in engines()[engine].ignores),
+        *(
+            p
+            for p in workloads()[workload].all_parameters
+            if p.key not in engines()[engine].ignores
+        ),
     }
     return tuple(parents_first(everything))
 
@@ -55,8 +59,10 @@ def parameters() -> dict[str, Parameter]:
     """
     found: dict[str, Parameter] = {}
     rules = [rule for s in schedulers().values() for rule in s.rules.values()]
-    for owner in (*rules, *engines().values(), *workloads().values()):
-        for parameter in owner.parameters:
+    declared = [owner.parameters for owner in (*rules, *engines().values())]
+    declared += [workload.all_parameters for workload in workloads().values()]
+    for parameters in declared:
+        for parameter in parameters:
             known = found.setdefault(parameter.key, parameter)
             if (known.kind, known.unit) != (parameter.kind, parameter.unit):
                 raise TypeError(f"{parameter.key} is declared twice, with another type or unit")

@@ -59,6 +59,8 @@ class Trace:
         Bytes that one "MB" of the source stands for.
     records : Records, optional
         Kept where the source gave mappers and reducers: CoflowSim rounds each record.
+    shuffle : tuple of JobReport
+        Where a partitioner made the coflows: how each came out (`core.shuffle.report`).
     """
 
     name: str
@@ -71,6 +73,7 @@ class Trace:
     size_bytes: Floats
     mb_bytes: float = 1e6
     records: Records | None = None
+    shuffle: tuple[Any, ...] = ()
 
     def __post_init__(self) -> None:
         for value in (*vars(self).values(), *vars(self.records or self).values()):

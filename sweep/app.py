@@ -34,6 +34,7 @@ from omegaconf.errors import OmegaConfBaseException
 from core import registry
 from core.engine import Engine
 from core.errors import GridError, InputError, ParameterError, nearest
+from core.parameters import Parameter, Value
 from core.schedulers import schedulers
 from core.workloads import Workload, workloads
 from sweep import __version__
@@ -83,7 +84,7 @@ def register() -> None:
     top: dict[str, Any] = {}
     for parameter in (SEED, REPLICATES, *SETTINGS, *registry.parameters().values()):
         if not parameter.key.startswith(tuple(f"{g}." for g in GROUPS)):
-            _set(top, parameter.key, parameter.default)
+            _set(top, parameter.key, _default(parameter))
     store.store(name="parameters", node=OmegaConf.create(top))
     for group in GROUPS:
         for name, record in _members(group).items():
@@ -93,6 +94,12 @@ def register() -> None:
                     _set(node, parameter.key.removeprefix(f"{group}."), parameter.default)
             store.store(group=group, name=name, node=OmegaConf.create(node))
     OmegaConf.register_new_resolver("coflow_sweep_help", help_text, replace=True)
+
+
+def _default(parameter: Parameter) -> Value:
+    """Return the default of a key; None, which is each reader's own, where they differ."""
+    declared = declarations().get(parameter.key, [parameter])
+    return parameter.default if len({p.default for p in declared}) == 1 else None
 
 
 def _set(tree: dict[str, Any], key: str, value: Any) -> None:
@@ -188,7 +195,7 @@ def _changed(bases: Iterable[Mapping[str, Any]]) -> set[str]:
         key
         for base in bases
         for key, value in base.items()
-        if key in known and all(value != parameter.default for parameter in known[key])
+        if key in known and value not in (None, *(p.default for p in known[key]))
     }
 
 

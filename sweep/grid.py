@@ -92,8 +92,10 @@ def declarations() -> dict[str, list[Parameter]]:
     """Return every declaration of every key that can be an axis."""
     found: dict[str, list[Parameter]] = {"seed": [SEED]}
     rules = [rule for s in schedulers().values() for rule in s.rules.values()]
-    for owner in (*rules, *registry.engines().values(), *workloads().values()):
-        for parameter in owner.parameters:
+    declared = [owner.parameters for owner in (*rules, *registry.engines().values())]
+    declared += [workload.all_parameters for workload in workloads().values()]
+    for parameters in declared:
+        for parameter in parameters:
             if parameter not in found.setdefault(parameter.key, []):
                 found[parameter.key].append(parameter)
     return found
@@ -102,11 +104,13 @@ def declarations() -> dict[str, list[Parameter]]:
 def check_all_read(grid: Grid, read: Set[str]) -> None:
     """Raise `GridError` for a key that was asked for and that no point reads."""
     for key in sorted(grid.given - read):
-        readers = _readers(key)
-        who = f"; it is read by {readers}" if readers else ""
-        if when := condition(declarations().get(key, ())):
-            who += f", with {when}"
-        raise GridError(f"{key}: no point of this grid reads it{who}")
+        readers, when = _readers(key), condition(declarations().get(key, ()))
+        who = f"by {readers}" if readers else ""
+        which = f"with {when}" if when else ""
+        said = ", ".join(text for text in (who, which) if text)
+        raise GridError(
+            f"{key}: no point of this grid reads it" + (f"; it is read {said}" if said else "")
+        )
 
 
 def _readers(key: str) -> str:
@@ -116,10 +120,13 @@ def _readers(key: str) -> str:
         for engine, rule in scheduler.rules.items()
         if any(p.key == key for p in rule.parameters)
     ]
-    for group, members in (("engine", registry.engines()), ("workload", workloads())):
-        found += [f"{group}={n}" for n, m in members.items() if _declares(m.parameters, key)]
+    found += [f"engine={n}" for n, e in registry.engines().items() if _declares(e.parameters, key)]
+    by = [n for n, w in workloads().items() if _declares(w.all_parameters, key)]
+    if len(by) < len(workloads()):  # by all: only its condition says something
+        found += [f"workload={n}" for n in by]
     if key in ("seed", "replicates"):
         found = [f"workload={n}" for n, w in workloads().items() if w.seeded]
+        found.append("any other with a shuffle.partitioner")
     return ", ".join(found)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable
 from core import registry
 from core.parameters import Parameter, condition
 from core.schedulers import schedulers
+from core.shuffle.axes import TRACED, shuffle_parameters
 from core.workloads import workloads
 from sweep.settings import REPLICATES, SEED, SETTINGS
 
@@ -42,6 +43,7 @@ def help_text() -> str:
         parts += _section(f"engine={name} reads", engine_record.parameters)
     for name, workload in workloads().items():
         parts += _section(f"workload={name} reads", workload.parameters)
+    parts += _section("every workload reads", shuffle_parameters(TRACED))
     parts += _section("every run", (SEED, REPLICATES, *SETTINGS))
     # Hydra substitutes $NAMES in its help.
     return "\n".join(parts).replace("$", "$$")

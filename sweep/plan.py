@@ -18,12 +18,15 @@ import numpy as np
 from core import registry
 from core.errors import TraceError
 from core.parameters import Parameter, Value, condition, defaults
+from core.shuffle.axes import partitioner_of
 from core.trace import Trace
 from core.workloads import workloads
 from sweep.grid import Grid, check_all_read, checked_axes, declarations
 from sweep.settings import REPLICATES, SEED
 
 NAMES = ("scheduler", "engine", "workload")
+SEEDS = ("workload.seed", "shuffle.seed")
+"""Empty, they are the sweep's seed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,10 +137,11 @@ class _Expansion:
             values[key] = self._check(parameter, parameter.default if value is None else value)
             self.read.add(key)
         seed: Value = None
-        seeded = workloads()[workload].seeded
-        if seeded and values["workload.seed"] is None:
-            seed = values["workload.seed"] = asked.get("seed", self._seed)
-            self.read.add("seed")
+        seeded = [key for key in SEEDS if key in values]
+        for key in seeded:
+            if values[key] is None:
+                seed = values[key] = asked.get("seed", self._seed)
+                self.read.add("seed")
         if seeded:
             self.read.add("replicates")
         content = self._content_of(workload, values)
@@ -169,7 +173,7 @@ def _point(
     content: str,
 ) -> Point:
     scheduler, engine, workload = names
-    rest = {k: v for k, v in values.items() if not k.startswith("workload.")}
+    rest = {k: v for k, v in values.items() if not k.startswith(("workload.", "shuffle."))}
     source = _source(workload, content, values, replicate)
     run = [scheduler, engine, registry.engines()[engine].version, rest]
     return Point(
@@ -190,7 +194,11 @@ def _source(
     """Return what a trace depends on."""
     own = {k: v for k, v in values.items() if k.startswith("workload.")}
     by_content = workloads()[workload].identified_by_content
-    return [workload, content, {} if by_content else own, replicate]
+    source = [workload, content, {} if by_content else own, replicate]
+    if partitioner := partitioner_of(values):
+        shuffle = {k: v for k, v in values.items() if k.startswith("shuffle.")}
+        source += [partitioner.version, shuffle]
+    return source
 
 
 def _trace_id(
@@ -214,7 +222,8 @@ def build_trace(point: Point) -> Trace:
     """
     workload = workloads()[point.workload]
     values = complete(point.workload, point.values.items())
-    trace = workload.build(values, generator(point, "workload"))
+    rng = np.random.Generator(np.random.PCG64(seed_of(point, "workload")))
+    trace = workload.trace(values, rng, seed_of(point, "shuffle"))
     now = _trace_id(point.workload, workload.content(values), point.values, point.replicate)
     if now != point.trace_id:
         raise TraceError(f"{trace.name} has changed since the sweep was planned; start it again")
@@ -224,16 +233,15 @@ def build_trace(point: Point) -> Trace:
 def complete(workload: str, given: Iterable[tuple[str, Value]]) -> dict[str, Value]:
     """Return every value that a workload may look at: those given, and defaults for the rest."""
     values = defaults(workloads()[workload].parameters)
-    return values | {key: value for key, value in given if key in values}
+    return values | {k: v for k, v in given if k in values or k.startswith("shuffle.")}
 
 
-def generator(point: Point, purpose: str) -> np.random.Generator:
-    """Return the random generator of a point for one purpose.
+def seed_of(point: Point, purpose: str) -> np.random.SeedSequence:
+    """Return the seed of a point's ``workload`` or ``shuffle``.
 
     It derives from the seed, the replicate and the purpose alone, so that all schedulers of a
-    replicate see the same workload.
+    replicate see the same workload, and all partitioners the same records.
     """
-    seed = int(point.values.get("workload.seed") or 0)
+    seed = int(point.values.get(f"{purpose}.seed") or 0)
     tag = int.from_bytes(hashlib.sha256(purpose.encode()).digest()[:4], "big")
-    sequence = np.random.SeedSequence(seed, spawn_key=(point.replicate or 0, tag))
-    return np.random.Generator(np.random.PCG64(sequence))
+    return np.random.SeedSequence(seed, spawn_key=(point.replicate or 0, tag))

@@ -121,7 +121,7 @@ def describe(plan: Plan, console: Console) -> None:
     console.print(f"{grid}: {_count(points, 'unique point')}", markup=False)
     if points < rows:
         for reason in plan.unread():
-            console.print(f"  {reason}", markup=False)
+            console.print(f"  {reason}", markup=False, soft_wrap=True)
 
 
 def _compiled() -> bool:

@@ -47,7 +47,7 @@ WEIGHTS = Parameter(
     str,
     None,
     "weights of the queues from the highest on, as in '3,2,1'; K, K−1, … if not given",
-    when=("queue.between", ("wfq",)),
+    when=(("queue.between", ("wfq",)),),
 )
 QUEUE_PARAMETERS = (
     FIRST_THRESHOLD,

@@ -8,7 +8,12 @@ from typing import Any
 import pyarrow as pa
 
 from core.errors import StoreError
-from core.metrics import COFLOW_COLUMNS, METRICS, Metric
+from core.metrics import (
+    COFLOW_COLUMNS,
+    METRICS,
+    SHUFFLE_METRICS,
+    Metric,
+)
 from core.parameters import Parameter
 
 SCHEMA_VERSION = 1
@@ -37,7 +42,7 @@ RUN = (
     Metric("host", "", "machine that ran the point", str),
 )
 
-OUTCOME = tuple(column.name for column in (*STATUS, *METRICS, *RUN))
+OUTCOME = tuple(column.name for column in (*STATUS, *METRICS, *SHUFFLE_METRICS, *RUN))
 """Columns of results that are neither the point's identity nor its parameters."""
 
 _ARROW = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}
@@ -51,7 +56,8 @@ def results_schema(parameters: Parameters | None = None) -> pa.Schema:
     parameters : mapping of str to Parameter, optional
         By key; everything that `core.registry.parameters` knows if not given.
     """
-    return _schema("results", (*IDENTITY, *_columns(parameters), *STATUS, *METRICS, *RUN))
+    outcome = (*STATUS, *METRICS, *SHUFFLE_METRICS, *RUN)
+    return _schema("results", (*IDENTITY, *_columns(parameters), *outcome))
 
 
 def points_schema(parameters: Parameters | None = None) -> pa.Schema:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -26,12 +26,27 @@ from sweep.table.values import (
 )
 
 BEST, WORST = 20, 5
+_AUTO = "auto"
 MOST_LINES = 40
 
 _CCT = ("mean_cct_s", "p50_cct_s", "p95_cct_s", "max_cct_s")
 _BINS = tuple(f"{b.lower()}_mean_cct_s" for b in BINS)
-_METRICS = ("coflows", *_CCT, *_BINS, "share_below_1000s", "gap")
-_DROPPED_FIRST = (BINS, ("< 10^6 ms",), ("p50",), ("max",), ("p95",), ("coflows",), ("gap",))
+_SHUFFLE = {
+    "FoS records": "fos_records",
+    "FoS bytes": "fos_bytes",
+    "max/mean": "max_over_mean",
+    "fragments/key": "fragments_per_key",
+    "predicted FoS": "predicted_fos",
+    "sampled": "sampled_share",
+}
+_METRICS = (
+    *("coflows", *_CCT, *_BINS, "share_below_1000s", "gap"),
+    *(*_SHUFFLE.values(), "sample_cost_s", "mean_job_s"),
+)
+_DROPPED_FIRST = (
+    *(BINS, ("< 10^6 ms",), ("p50",), ("max",), ("p95",), ("coflows",)),
+    *(("FoS bytes",), ("predicted FoS",), ("max/mean",), ("fragments/key",), ("gap",)),
+)
 _T95 = (
     *(12.706205, 4.302653, 3.182446, 2.776445, 2.570582),
     *(2.446912, 2.364624, 2.306004, 2.262157, 2.228139),
@@ -51,6 +66,11 @@ class Line:
     """Of the 95 % interval of the mean CCT [s]."""
     repeats: frozenset[tuple[Any, ...]] = field(repr=False)
     """Replicates and seeds that are in the mean."""
+
+    @property
+    def row(self) -> Row:
+        """Names and parameters, by column."""
+        return {"scheduler": self.scheduler, **self.values}
 
     @property
     def mean(self) -> float:
@@ -76,7 +96,11 @@ def closing_table(rows: Sequence[Row]) -> Report:
     """
     parameters = parameter_columns(rows)
     lines = _lines(rows, parameters)
-    varying = varying_columns([line.values for line in lines], ("engine", "workload", *parameters))
+    varying = [
+        name
+        for name in varying_columns([x.values for x in lines], ("engine", "workload", *parameters))
+        if not all(is_default(line.row, name) for line in lines)
+    ]
     improvement, over = _improvements(lines, varying)
     order = list(range(len(lines)))
     below = []
@@ -198,16 +222,36 @@ def _metric_columns(lines: Sequence[Line]) -> list[Column]:
         ]
     coflows = [line.metrics["coflows"] for line in lines]
     gaps = [line.metrics["gap"] for line in lines]
-    bounded = any(gap is not None for gap in gaps)
+    if any(line.metrics["fos_records"] is not None for line in lines):
+        details = _shuffle_columns(lines, times)
+    else:
+        shares = [line.metrics["share_below_1000s"] for line in lines]
+        details = [
+            *(times(header, f"{header}_cct_s") for header in ("p50", "p95", "max")),
+            *(times(header, name) for header, name in zip(BINS, _BINS, strict=True)),
+            _percent_column("< 10^6 ms", shares, 2),
+        ]
     return [
         Column("coflows", ["–" if c is None else _spaced(c, 0) for c in coflows]),
         times("mean", "mean_cct_s", 2),
         *spread,
-        *(times(header, f"{header}_cct_s") for header in ("p50", "p95", "max")),
-        *(times(header, name) for header, name in zip(BINS, _BINS, strict=True)),
-        _percent_column("< 10^6 ms", [line.metrics["share_below_1000s"] for line in lines], 2),
-        *([_percent_column("gap", gaps, 0)] if bounded else []),
+        *details,
+        *([_percent_column("gap", gaps, 0)] if any(gap is not None for gap in gaps) else []),
     ]
+
+
+def _shuffle_columns(lines: Sequence[Line], times: Callable[..., Column]) -> list[Column]:
+    """Return how even the reducers are and what that took, in place of the spread of CCTs."""
+    columns = [times("p95", "p95_cct_s"), times("job", "mean_job_s", 2)]
+    if any(line.metrics["sample_cost_s"] for line in lines):
+        columns.append(times("sampling", "sample_cost_s", 2))
+    for header, name in _SHUFFLE.items():
+        values = [line.metrics[name] for line in lines]
+        if name != "sampled_share":
+            columns.append(Column(header, ["–" if v is None else f"{v:.4f}" for v in values]))
+        elif _AUTO in {line.values.get("shuffle_sampling_rate") for line in lines}:
+            columns.append(_percent_column(header, values, 2))
+    return columns
 
 
 def _percent_column(header: str, shares: Sequence[float | None], decimals: int) -> Column:
@@ -218,10 +262,10 @@ def _same_everywhere(rows: Sequence[Row], lines: Sequence[Line], varying: Sequen
     values = [line.values for line in lines]
     same = []
     for name in ("workload", "engine", *(n for n in values[0] if n not in ("workload", "engine"))):
-        if name not in varying and not all(is_default(name, value_of(v, name)) for v in values):
+        if name not in varying and not all(is_default(line.row, name) for line in lines):
             same += next((text for v in values if (text := assignments(v, [name]))), [])
     done = [row for row in rows if row["status"] == "ok"]
-    for name in ("seed", "workload_seed"):
+    for name in ("seed", "workload_seed", "shuffle_seed"):
         if not varying_columns(done, [name]):
             same += next((text for row in done if (text := assignments(row, [name]))), [])
     return " ".join(["CCT in ms:", *same]) + "; other keys: defaults"

@@ -7,13 +7,15 @@ from collections.abc import Iterable, Mapping, Sequence
 from functools import cache
 from typing import Any
 
+from core import registry
+from core.errors import GridError
+from core.parameters import Parameter
 from core.schedulers import schedulers
-from sweep.grid import declarations
 from sweep.store.schema import IDENTITY, OUTCOME
 
 Row = Mapping[str, Any]
 
-REPEATS = ("replicate", "seed", "workload_seed")
+REPEATS = ("replicate", "seed", "workload_seed", "shuffle_seed")
 """Rows that differ in nothing else are averaged."""
 
 _OTHER_SIDE = ("engine_", "workload_", "fabric_", "shuffle_")
@@ -58,18 +60,26 @@ def _of_schedulers() -> frozenset[str]:
     return frozenset(p.column for rule in rules for p in rule.parameters)
 
 
-def is_default(column: str, value: Any) -> bool:
-    """Whether a value is missing, or is what everybody who reads the parameter assumes."""
-    return value is None or _defaults().get(column) == {value}
+def is_default(row: Row, column: str) -> bool:
+    """Whether a parameter of a row is missing, or the default of the one who reads it."""
+    value = value_of(row, column)
+    if value is None:
+        return True
+    values = {p.key: value_of(row, p.column) for p in _read_by(row)}
+    declared = [p for p in _read_by(row) if p.column == column and p.is_read(values)]
+    return any(value == p.default for p in declared)
+
+
+def _read_by(row: Row) -> tuple[Parameter, ...]:
+    return _reads(str(row["scheduler"]), str(row["engine"]), str(row["workload"]))
 
 
 @cache
-def _defaults() -> dict[str, set[Any]]:
-    found: dict[str, set[Any]] = {}
-    for declared in declarations().values():
-        for parameter in declared:
-            found.setdefault(parameter.column, set()).add(parameter.default)
-    return found
+def _reads(scheduler: str, engine: str, workload: str) -> tuple[Parameter, ...]:
+    try:
+        return registry.reads(scheduler, engine, workload)
+    except (KeyError, GridError):  # of another version of this package
+        return ()
 
 
 def value_of(row: Row, name: str) -> Any:

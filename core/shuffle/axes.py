@@ -1,0 +1,55 @@
+"""``shuffle.*`` as axes of a sweep: who reads what, said as conditions on the partitioner."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import replace
+from functools import cache
+
+from core.parameters import Parameter, Values
+from core.shuffle._base import Partitioner, partitioners
+from core.shuffle.parameters import KEY_PARAMETERS, REDUCE_PARAMETERS
+
+TRACED = "traced"
+"""The partitioner that leaves a trace's reducers as they are."""
+
+PARTITIONER = "shuffle.partitioner"
+SEED = Parameter("shuffle.seed", int, None, "seed of keys and samples; empty: the sweep's seed")
+
+
+@cache
+def shuffle_parameters(default: str) -> tuple[Parameter, ...]:
+    """Return what a workload reads of the shuffle.
+
+    Parameters
+    ----------
+    default : str
+        Partitioner where none is given: `TRACED` for workloads that have reducers of their own,
+        whose keys are then read only with another one; a partitioner's name for others, which
+        declare what they read of the keys themselves.
+    """
+    names = tuple(partitioners())
+    keys: tuple[Parameter, ...] = ()
+    choices = names
+    if default == TRACED:
+        choices = (TRACED, *names)
+        keys = tuple(replace(p, when=((PARTITIONER, names),)) for p in KEY_PARAMETERS)
+    chosen = Parameter(
+        PARTITIONER,
+        str,
+        default,
+        "which reducer gets which record; traced: as the trace has it",
+        choices=choices,
+    )
+    readers: defaultdict[Parameter, list[str]] = defaultdict(list)
+    for name, partitioner in partitioners().items():
+        for parameter in dict.fromkeys((*partitioner.parameters, *REDUCE_PARAMETERS, SEED)):
+            readers[parameter].append(name)
+    conditional = (replace(p, when=((PARTITIONER, tuple(by)),)) for p, by in readers.items())
+    return (chosen, *keys, *conditional)
+
+
+def partitioner_of(values: Values) -> Partitioner | None:
+    """Return the partitioner that a point asks for; None if it leaves a trace as it is."""
+    name = str(values.get(PARTITIONER, TRACED))
+    return None if name == TRACED else partitioners()[name]
