@@ -14,6 +14,7 @@ from core.errors import InputError
 from core.parameters import Parameter, defaults
 from core.plugins import discover
 from core.schedulers import Scheduler, schedulers
+from core.shuffle.axes import TRACED
 from core.trace import Trace
 from core.workloads import workloads
 from core.workloads.custom import WORKLOAD as CUSTOM
@@ -58,7 +59,9 @@ def test_a_parameter_has_help_and_an_allowed_default(parameter: Parameter) -> No
 
 @pytest.mark.parametrize("name", workloads())
 def test_a_workload_reads_keys_of_its_own_group(name: str) -> None:
-    assert all(p.key.startswith("workload.") for p in workloads()[name].parameters)
+    workload = workloads()[name]
+    groups = ("workload.",) if workload.partitioner == TRACED else ("workload.", "shuffle.")
+    assert all(p.key.startswith(groups) for p in workload.parameters)
 
 
 @pytest.mark.parametrize(("name", "engine"), PAIRS)
@@ -80,9 +83,15 @@ def test_a_seeded_workload_is_its_seed(name: str) -> None:
     values = defaults(workload.parameters)
     if name != "custom":
         values |= SAMPLE
-    a, b, c = (workload.build(values, np.random.default_rng(s)) for s in (1, 1, 2))
+    values |= {"shuffle.partitioner": workload.partitioner}
+    shuffle = np.random.SeedSequence(0)
+    a, b, c = (workload.trace(values, np.random.default_rng(s), shuffle) for s in (1, 1, 2))
     np.testing.assert_array_equal(a.size_bytes, b.size_bytes)
-    assert len(a.size_bytes) != len(c.size_bytes) or (a.size_bytes != c.size_bytes).any()
+    assert (
+        len(a.size_bytes) != len(c.size_bytes)
+        or (a.size_bytes != c.size_bytes).any()
+        or (a.arrival_s != c.arrival_s).any()
+    )
 
 
 def _package(tmp_path, monkeypatch, files: dict[str, str]) -> ModuleType:
