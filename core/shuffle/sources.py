@@ -9,10 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import ShuffleError
-from core.parameters import Values
+from core.parameters import Parameter, Values
 from core.shuffle.draws import Floats, Ints
 from core.shuffle.hashes import Keys
 from core.shuffle.keys import MAX_RECORDS, KeyCounts, split_sizes
+from core.shuffle.parameters import COMBINE, KEYS, RECORD_BYTES, VALUE_SPREAD, ZIPF
 
 MAX_SORT_KEYS = 10**6
 
@@ -40,6 +41,12 @@ class Source:
     matching: float = 1.0
     combine: bool = False
 
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What a job of this kind reads."""
+        law = (*((KEYS,) if self.keys is None else ()), *((ZIPF,) if self.zipf is None else ()))
+        return (*law, RECORD_BYTES, VALUE_SPREAD, COMBINE)
+
 
 SOURCES = {
     "zipf": Source("every record has a key, keys follow a Zipf law"),
@@ -48,6 +55,10 @@ SOURCES = {
     "word_count": Source("counting words: each map task sends a word once", combine=True),
 }
 """Kinds of job by name. `sort` has as many keys as records, up to 10^6, all equally likely."""
+
+SOURCE = Parameter(
+    "shuffle.source", str, "zipf", "kind of job that the keys come from", choices=tuple(SOURCES)
+)
 
 
 def draw(
@@ -58,8 +69,7 @@ def draw(
     Parameters
     ----------
     values : mapping
-        ``shuffle.keys``, ``shuffle.zipf``, ``shuffle.record_bytes``, ``shuffle.value_spread`` and
-        ``shuffle.combine`` (None: the source's default), checked.
+        The source's `Source.parameters`, checked.
     records : int
         Records of the input.
     splits : int
