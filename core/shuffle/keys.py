@@ -143,8 +143,9 @@ class KeyCounts:
 
     def _chosen(self, keys: Ints) -> Ints:
         out = np.zeros((self.splits, len(keys)), np.int64)
+        filled = np.flatnonzero(self.split_records)
         for column, key in enumerate(keys):
-            order = self.stream(_CHOSEN, int(key)).permutation(self.splits)
+            order = self.stream(_CHOSEN, int(key)).permutation(filled)
             out[order[: self.total[key]], column] = 1
         return out
 

@@ -48,6 +48,7 @@ COMBINE = Parameter(
     "shuffle.combine", bool, None, "each map task sends a key once; empty: as the source does"
 )
 KEY_PARAMETERS = (KEYS, ZIPF, RECORD_BYTES, VALUE_SPREAD, COMBINE)
+"""What a job with a Zipf law reads."""
 
 # Hashes
 HASH = Parameter(

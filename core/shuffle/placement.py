@@ -6,8 +6,10 @@ from typing import NamedTuple, TypeVar
 
 import numpy as np
 
+from core.errors import ShuffleError
 from core.shuffle.draws import Floats, Ints
-from core.shuffle.keys import KeyCounts
+from core.shuffle.keys import MAX_CELLS, KeyCounts
+from core.shuffle.parameters import LIMITS
 from core.shuffle.partition import Partition, Pieces, gather
 from core.shuffle.plan import Plan
 
@@ -69,6 +71,11 @@ def place(
     keys = np.flatnonzero(limited)
     if len(keys) == 0:
         return gather(data, plan.buckets, parts, plan=plan)
+    if data.matrix is None and data.splits * len(keys) > MAX_CELLS:
+        raise ShuffleError(
+            f"{LIMITS.key}=true needs the counts of {len(keys)} planned keys on each of "
+            f"{data.splits} splits; at most {MAX_CELLS} (split, key) pairs can be"
+        )
     entry = limited[plan.key]
     owner = np.searchsorted(keys, plan.key[entry])  # column of each entry's key
     bucket, amount = plan.bucket[entry], plan.records[entry]

@@ -9,12 +9,15 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import ShuffleError
-from core.parameters import Values
+from core.parameters import Parameter, Values
 from core.shuffle.draws import Floats, Ints
 from core.shuffle.hashes import Keys
 from core.shuffle.keys import MAX_RECORDS, KeyCounts, split_sizes
+from core.shuffle.parameters import COMBINE, KEYS, RECORD_BYTES, VALUE_SPREAD, ZIPF
 
 MAX_SORT_KEYS = 10**6
+ONE_BY_ONE = 32
+"""Records of a key that are thrown into the splits one by one."""
 
 
 @dataclass(frozen=True)
@@ -40,6 +43,12 @@ class Source:
     matching: float = 1.0
     combine: bool = False
 
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """What a job of this kind reads."""
+        law = (*((KEYS,) if self.keys is None else ()), *((ZIPF,) if self.zipf is None else ()))
+        return (*law, RECORD_BYTES, VALUE_SPREAD, COMBINE)
+
 
 SOURCES = {
     "zipf": Source("every record has a key, keys follow a Zipf law"),
@@ -48,6 +57,10 @@ SOURCES = {
     "word_count": Source("counting words: each map task sends a word once", combine=True),
 }
 """Kinds of job by name. `sort` has as many keys as records, up to 10^6, all equally likely."""
+
+SOURCE = Parameter(
+    "shuffle.source", str, "zipf", "kind of job that the keys come from", choices=tuple(SOURCES)
+)
 
 
 def draw(
@@ -58,8 +71,7 @@ def draw(
     Parameters
     ----------
     values : mapping
-        ``shuffle.keys``, ``shuffle.zipf``, ``shuffle.record_bytes``, ``shuffle.value_spread`` and
-        ``shuffle.combine`` (None: the source's default), checked.
+        The source's `Source.parameters`, checked.
     records : int
         Records of the input.
     splits : int
@@ -88,7 +100,7 @@ def draw(
     )
     total = rng.multinomial(matching, shares).astype(np.int64)
     job = _job(Keys(count), total, splits, size, records, rng)
-    return combined(job, shares) if (kind.combine if combine is None else combine) else job
+    return combined(job) if (kind.combine if combine is None else combine) else job
 
 
 def zipf_shares(count: int, exponent: float) -> Floats:
@@ -154,7 +166,7 @@ def from_table(
     if not (np.isfinite(size) & (size >= 0)).all():
         raise ShuffleError(f"{source}: a record size is not a number ≥ 0 (bytes)")
     job = _job(Keys(len(keys), keys), total, splits, size, records, rng)
-    return combined(job, total / records) if combine else job
+    return combined(job) if combine else job
 
 
 def from_matrix(
@@ -175,26 +187,42 @@ def from_matrix(
     )
 
 
-def combined(job: KeyCounts, shares: Floats) -> KeyCounts:
+def combined(job: KeyCounts) -> KeyCounts:
     """Return the job after a map-side combine: one record for each (split, key) that has any.
 
-    Exact where the job has a matrix. Beyond, a key with share p of the records is in a split of
-    n records with probability 1 − (1 − p)^n, independently for all splits and keys, and the
-    splits' sizes are taken as equal.
+    Exact where the job has a matrix. Beyond, each key's records fall into all splits alike,
+    independently of other keys', and the splits are taken to put out equally many.
     """
     if job.matrix is not None:
         present = (job.matrix > 0).astype(np.int64)
         total, sizes = present.sum(axis=0), present.sum(axis=1)
     else:
-        present, total = None, np.zeros(job.keys.count, np.int64)
         rng = np.random.default_rng(list(job.seed))
-        for size, splits in zip(*np.unique(job.split_records, return_counts=True), strict=True):
-            missing = np.exp(size * np.log1p(-np.minimum(shares, 1 - 1e-16)))
-            total += rng.binomial(splits, 1 - missing)
+        present, total = None, _occupied(job.total, int((job.split_records > 0).sum()), rng)
         sizes = split_sizes(int(total.sum()), job.splits)
     return KeyCounts(
         job.keys, total, sizes, job.record_bytes, job.input_records, job.seed, True, present
     )
+
+
+def _occupied(records: Ints, splits: int, rng: np.random.Generator) -> Ints:
+    """Draw the number of splits that each key's records fall into, shape (K,).
+
+    One record after another up to `ONE_BY_ONE`. For more, the number of splits that stay
+    without is rounded from a normal law with the right mean and variance.
+    """
+    found = np.zeros(len(records), np.int64)
+    for i in range(min(ONE_BY_ONE, int(records.max()))):
+        found += (records > i) & (rng.random(len(records)) * splits >= found)
+    many = np.flatnonzero(records > ONE_BY_ONE)
+    more = records[many] - ONE_BY_ONE
+    empty = (splits - found[many]).astype(np.float64)
+    stays, both_stay = (1 - 1 / splits) ** more, max(1 - 2 / splits, 0.0) ** more
+    mean = empty * stays
+    variance = np.maximum(empty * (empty - 1) * both_stay + mean - mean**2, 0)
+    drawn = np.rint(mean + np.sqrt(variance) * rng.standard_normal(len(many)))
+    found[many] = splits - np.clip(drawn, 0, empty).astype(np.int64)
+    return np.minimum(found, records)
 
 
 def _job(

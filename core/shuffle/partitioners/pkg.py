@@ -12,18 +12,29 @@ from core.shuffle.hashes import bucket_of, murmur3
 from core.shuffle.keys import KeyCounts
 from core.shuffle.partition import Partition, gather
 
+ROUNDS = 100
+"""Portions that the records of a pair of buckets come in."""
 UPDATES = 2e8
-"""Most steps of the balance: seconds."""
+"""Most steps of evening out: seconds."""
 TOLERANCE = 1e-7
 """Share of the mean load by which nothing moves any more."""
 
 
 @kernel
-def _balance(
-    one: Ints, other: Ints, weight: Floats, on_one: Floats, load: Floats, sweeps: int, close: float
+def _settle(
+    one: Ints, other: Ints, weight: Floats, load: Floats, on_one: Floats, close: float
 ) -> None:
-    """Even out two buckets at a time, over all pairs again and again, until nothing moves."""
-    for _ in range(sweeps):
+    """Send portions to the lesser load, then even out two buckets at a time until nothing moves."""
+    for turn in range(ROUNDS):
+        for i in range(len(weight)):
+            e = i if turn % 2 == 0 else len(weight) - 1 - i
+            portion = weight[e] / ROUNDS
+            if load[one[e]] <= load[other[e]]:
+                load[one[e]] += portion
+                on_one[e] += portion
+            else:
+                load[other[e]] += portion
+    for _ in range(int(UPDATES / max(len(weight), 1))):
         moved = 0.0
         for e in range(len(weight)):
             move = (load[other[e]] - load[one[e]]) / 2
@@ -37,11 +48,12 @@ def _balance(
 
 
 def shares(one: Ints, other: Ints, records: Ints, buckets: int) -> Floats:
-    """Return the share of each key that its first bucket gets, once the loads have settled.
+    """Return the share of each key that its first bucket gets, where records come well mixed.
 
-    Where each record goes to the less loaded of two buckets and records of all keys come mixed
-    at random, the loads tend to the most even ones that the pairs allow: a pair with records on
-    both sides has equal loads. Keys with the same two buckets are alike.
+    The model: all keys of two buckets are alike, their records come in small portions, in turn
+    with those of the other pairs, each to the lesser load. Then the loads are made as even as
+    the pairs allow, for portions are coarser than records: a pair with records on both sides
+    ends with equal loads.
 
     Parameters
     ----------
@@ -50,20 +62,15 @@ def shares(one: Ints, other: Ints, records: Ints, buckets: int) -> Floats:
     records : array of int64, shape (K,)
     buckets : int
     """
-    low, high = np.minimum(one, other), np.maximum(one, other)
-    pair, at = np.unique(low * buckets + high, return_inverse=True)
+    pair, at = np.unique(
+        np.minimum(one, other) * buckets + np.maximum(one, other), return_inverse=True
+    )
     weight = np.bincount(at, records, len(pair)).astype(np.float64, copy=False)
-    low, high = pair // buckets, pair % buckets
-    on_low = weight / 2
-    ends = np.concatenate((low, high))
-    load = np.bincount(ends, np.tile(on_low, 2), buckets).astype(np.float64, copy=False)
-    two = np.flatnonzero(low != high)
-    part = on_low[two]
-    sweeps = int(UPDATES / max(len(two), 1))
-    _balance(low[two], high[two], weight[two], part, load, sweeps, TOLERANCE * load.mean())
-    on_low[two] = part
+    on_low, load = np.zeros(len(pair)), np.zeros(buckets)
+    close = TOLERANCE * float(weight.sum()) / buckets
+    _settle(pair // buckets, pair % buckets, weight, load, on_low, close)
     of_low = (on_low / np.maximum(weight, 1))[at]
-    return np.where(one < other, of_low, 1 - of_low)
+    return np.where(one <= other, of_low, 1 - of_low)
 
 
 def rule(data: KeyCounts, buckets: int, values: Values, rng: np.random.Generator) -> Partition:
