@@ -1,162 +1,33 @@
 """Run points: on Ray, or in this process. The only importer of Ray.
 
 Both executors take points and yield one result for each, as they finish. A workload is built or
-read once, put in the object store once, and read by all workers without a copy.
+read once, put in the object store once, and read by all workers of a machine without a copy.
 """
 
 from __future__ import annotations
 
 import logging
-import math
 import os
-import platform
-import queue
 import socket
 import threading
 import time
-import traceback
 import warnings
-from collections import defaultdict, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
-from core import registry
+import conf
+import core
+import sweep
 from core.errors import InputError
-from core.metrics import coflow_table, summarise
-from core.trace import Trace
+from sweep.handout import Chunk, Handout
 from sweep.plan import Point, build_trace
+from sweep.work import Executor, Result, run_chunk, run_locally, warm
 
-CHUNK_S = 1.0
-"""Seconds of work that a task should carry."""
+__all__ = ["Executor", "RayExecutor", "Result", "run_locally", "warm"]
 
-
-@dataclass(frozen=True)
-class Result:
-    """What came of a point: a row of the dataset, and its coflows if wanted."""
-
-    row: dict[str, Any]
-    coflows: dict[str, Any] | None = None
-
-
-Executor = Callable[[Sequence[Point], bool], Iterator[Result | None]]
-"""Yields a result a point; None says that nothing came for a moment."""
-
-
-def run_point(point: Point, trace: Trace, coflows: bool) -> Result:
-    """Run one point; whatever it raises becomes a row with status ``error``."""
-    began = time.perf_counter()
-    try:
-        outcome = registry.simulate(trace, point.engine, point.scheduler, point.values)
-        row = point.columns() | {"status": "ok"} | summarise(trace, outcome)
-        table = coflow_table(trace, outcome) if coflows else None
-    except Exception as error:
-        return failed(point, error)
-    row |= {"wall_s": time.perf_counter() - began, "host": platform.node()}
-    return Result(row, table)
-
-
-def failed(point: Point, error: BaseException) -> Result:
-    """Return the row of a point that failed."""
-    said = "".join(traceback.format_exception(error))
-    message = f"{type(error).__name__}: {error}"
-    row = {"status": "error", "error": message, "traceback": said, "host": platform.node()}
-    return Result(point.columns() | row)
-
-
-def by_trace(points: Iterable[Point]) -> dict[str, list[Point]]:
-    """Group points by the workload they share, in the order of their first point."""
-    groups: dict[str, list[Point]] = defaultdict(list)
-    for point in points:
-        groups[point.trace_id].append(point)
-    return groups
-
-
-def run_locally(points: Sequence[Point], coflows: bool) -> Iterator[Result | None]:
-    """Run points one after the other in this process.
-
-    They run in a thread of their own, so that signals reach the main one during a long point.
-    """
-    results: queue.Queue[Result | BaseException | None] = queue.Queue(maxsize=64)
-
-    def work() -> None:
-        try:
-            for result in _one_by_one(points, coflows):
-                results.put(result)
-            results.put(None)
-        except BaseException as error:
-            results.put(error)
-
-    threading.Thread(target=work, daemon=True).start()
-    while True:
-        try:
-            result = results.get(timeout=0.2)
-        except queue.Empty:
-            yield None
-            continue
-        if result is None:
-            return
-        if isinstance(result, BaseException):
-            raise result
-        yield result
-
-
-def _one_by_one(points: Sequence[Point], coflows: bool) -> Iterator[Result]:
-    for group in by_trace(points).values():
-        try:
-            trace = build_trace(group[0])
-        except Exception as error:
-            yield from (failed(point, error) for point in group)
-            continue
-        for point in group:
-            yield run_point(point, trace, coflows)
-
-
-def warm(points: Iterable[Point]) -> None:
-    """Compile the kernels that points need, or load them from the cache."""
-    needed: dict[str, set[str]] = defaultdict(set)
-    for point in points:
-        needed[point.engine].add(point.scheduler)
-    for engine, names in needed.items():
-        registry.engines()[engine].warm(sorted(names))
-
-
-# -- Ray ------------------------------------------------------------------------------------
-
-
-def _chunk(points: list[Point], trace: Trace, coflows: bool) -> list[Result]:
-    """Run a chunk on a worker."""
-    return [run_point(point, trace, coflows) for point in points]
-
-
-@dataclass
-class _Queue:
-    """Points that wait, by workload, and how long a point of each scheduler takes."""
-
-    groups: deque[tuple[list[Point], Any]] = field(default_factory=deque)
-    cost_s: dict[str, float] = field(default_factory=dict)
-    waiting: int = 0
-
-    def take(self, size: int | None, slots: int) -> tuple[list[Point], Any]:
-        """Return a chunk of about `CHUNK_S`, small enough that all slots get work to the end."""
-        points, trace = self.groups[0]
-        chunk: list[Point] = []
-        seconds = 0.0
-        most = size or max(1, math.ceil(self.waiting / (2 * slots)))
-        while points and len(chunk) < most and (size or seconds < CHUNK_S):
-            seconds += self.cost_s.get(points[-1].scheduler, CHUNK_S)
-            chunk.append(points.pop())
-        if not points:
-            self.groups.popleft()
-        self.waiting -= len(chunk)
-        return chunk, trace
-
-    def learn(self, result: Result) -> None:
-        """Keep a running estimate of what a point costs."""
-        name, wall = result.row["scheduler"], result.row.get("wall_s")
-        if wall is not None:
-            known = self.cost_s.get(name, wall)
-            self.cost_s[name] = 0.7 * known + 0.3 * wall
+COUNT_EVERY_S = 2.0
+"""Seconds between looks at how many CPUs a Ray cluster has: machines come and go."""
 
 
 def _no_cluster(address: str, error: BaseException) -> InputError:
@@ -188,6 +59,10 @@ class RayExecutor:
         Workers of the local one.
     chunk : int, optional
         Points per task.
+    timeout_s : float, optional
+        A point that runs for longer [s] is ended, with its worker.
+    retries : int
+        How often a point whose worker died is tried again before it is blamed.
     meanwhile : callable, optional
         Runs beside Ray's start.
 
@@ -202,11 +77,12 @@ class RayExecutor:
         address: str | None = None,
         num_cpus: int | None = None,
         chunk: int | None = None,
+        timeout_s: float | None = None,
+        retries: int = 3,
         meanwhile: Callable[[], None] | None = None,
     ) -> None:
-        self._size = chunk
+        self._size, self._timeout_s, self._retries = chunk, timeout_s, retries
         self._errors: list[BaseException] = []
-        self._tried: set[str] = set()
         beside = threading.Thread(target=self._beside, args=(meanwhile,), daemon=True)
         beside.start()
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
@@ -216,7 +92,9 @@ class RayExecutor:
         self._ray = ray
         if address is not None:
             _knock(address)
-        local = {} if address else {"num_cpus": num_cpus, "include_dashboard": False}
+        more: dict[str, Any] = {"num_cpus": num_cpus, "include_dashboard": False}
+        if address is not None:
+            more = {"runtime_env": _travelling_code()}
         try:
             with warnings.catch_warnings():
                 warnings.simplefilter("ignore")
@@ -224,7 +102,7 @@ class RayExecutor:
                     address=address or "local",
                     logging_level=logging.ERROR,
                     log_to_driver=False,
-                    **local,
+                    **more,
                 )
         except (ConnectionError, OSError, RuntimeError, ValueError) as error:
             if address is None:
@@ -234,8 +112,8 @@ class RayExecutor:
         if self._errors:
             self.__exit__()
             raise self._errors[0]
-        self._slots = max(1, int(ray.cluster_resources().get("CPU", 1)))
-        self._task = ray.remote(max_retries=0)(_chunk)
+        self._slots, self._counted = 1, -COUNT_EVERY_S
+        self._task = ray.remote(max_retries=0, num_returns="streaming")(run_chunk)
 
     def _beside(self, meanwhile: Callable[[], None] | None) -> None:
         try:
@@ -252,50 +130,66 @@ class RayExecutor:
 
     def __call__(self, points: Sequence[Point], coflows: bool) -> Iterator[Result | None]:
         """Run points; yield results as they finish, and None where none came for a while."""
-        todo = _Queue(waiting=len(points))
-        waiting = deque(by_trace(points).values())
-        flying: dict[Any, tuple[list[Point], Any]] = {}
-        again: deque[tuple[list[Point], Any]] = deque()
-        while waiting or todo.groups or again or flying:
-            while len(flying) < 2 * self._slots and (again or todo.groups or waiting):
-                if again:
-                    chunk, trace = again.popleft()
-                else:
-                    if not todo.groups:
-                        group = waiting.popleft()
-                        try:
-                            reference = self._ray.put(build_trace(group[0]))
-                        except Exception as error:
-                            todo.waiting -= len(group)
-                            yield from (failed(point, error) for point in group)
-                            continue
-                        todo.groups.append((group[::-1], reference))
-                    chunk, trace = todo.take(self._size, self._slots)
-                flying[self._task.remote(chunk, trace, coflows)] = chunk, trace
-            ready, _ = self._ray.wait(list(flying), timeout=0.2)
-            for reference in ready:
-                chunk, trace = flying.pop(reference)
-                try:
-                    results = self._ray.get(reference)
-                except self._ray.exceptions.RayError as error:
-                    yield from self._split(chunk, trace, error, again)
-                    continue
-                for result in results:
-                    todo.learn(result)
-                    yield result
+        work = Handout(
+            points,
+            lambda point: self._ray.put(build_trace(point)),
+            size=self._size,
+            timeout_s=self._timeout_s,
+            retries=self._retries,
+        )
+        flying: dict[Any, Chunk] = {}
+        while flying or not work.empty:
+            while len(flying) < 2 * self._count() and not work.empty:
+                for item in work.take(self._slots):
+                    if isinstance(item, Result):
+                        yield item
+                    else:
+                        stream = self._task.remote(item.points, item.trace, coflows, item.careful)
+                        flying[stream] = item
+            streams = list(flying)
+            ready, _ = self._ray.wait(streams, timeout=0.2) if streams else ([], [])
             if not ready:
                 yield None
+            for stream in ready:
+                results, over = self._listen(stream, flying[stream], work)
+                if over:
+                    del flying[stream]
+                yield from results
+            self._end_overdue(flying, work)
 
-    def _split(
-        self,
-        chunk: list[Point],
-        trace: Any,
-        error: BaseException,
-        again: deque[tuple[list[Point], Any]],
-    ) -> Iterator[Result]:
-        """Queue the points of a chunk whose worker died one by one; give up on one alone."""
-        if len(chunk) == 1 and chunk[0].point_id in self._tried:
-            yield failed(chunk[0], error)
-            return
-        self._tried.update(point.point_id for point in chunk)
-        again.extend(([point], trace) for point in chunk)
+    def _count(self) -> int:
+        """Return the CPUs there are, counted anew from time to time."""
+        if (now := time.monotonic()) - self._counted >= COUNT_EVERY_S:
+            self._counted = now
+            self._slots = max(1, int(self._ray.cluster_resources().get("CPU", 1)))
+        return self._slots
+
+    def _listen(self, stream: Any, chunk: Chunk, work: Handout) -> tuple[list[Result], bool]:
+        """Return what a worker reports, and whether that was the last of it."""
+        errors = self._ray.exceptions
+        try:
+            results: list[Result] = self._ray.get(next(stream))
+        except StopIteration:
+            reason: BaseException = RuntimeError("it stopped")
+        except errors.RuntimeEnvSetupError as error:
+            raise InputError(f"ray.address: the code cannot reach the workers: {error}") from error
+        except errors.RayError as error:
+            reason = error
+        else:
+            work.heard(chunk, results, time.monotonic())
+            return results, False
+        innocent = isinstance(reason, errors.NodeDiedError | errors.ObjectLostError)
+        return list(work.ended(chunk, reason, innocent=innocent)), True
+
+    def _end_overdue(self, flying: Mapping[Any, Chunk], work: Handout) -> None:
+        """End the workers whose point runs for too long: there is no other way to stop one."""
+        for stream, chunk in flying.items():
+            if not work.overdue(chunk, time.monotonic()):
+                continue
+            self._ray.cancel(stream, force=True)
+
+
+def _travelling_code() -> dict[str, Any]:
+    """Return the runtime environment: these packages travel, what they need is on the machines."""
+    places = [str(Path(str(p.__file__)).parent) for p in (conf, core, sweep)]
+    return {"py_modules": places, "excludes": ["**/__pycache__"]}

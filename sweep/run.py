@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime
 import os
-import shlex
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
@@ -13,18 +12,17 @@ from typing import Any
 
 from rich.console import Console
 
-from core import registry
-from core.errors import StoreError
+from core.errors import GridError
 from core.jit import cache_directory
 from core.parameters import Value
 from sweep import execute
+from sweep.ending import print_again, report
 from sweep.grid import Grid, grid_size
 from sweep.interrupts import Interrupts
 from sweep.manifest import manifest_of, now
 from sweep.plan import Plan, Point, make_plan
 from sweep.progress import Progress
-from sweep.store import Dataset, load
-from sweep.table import print_failures, print_table
+from sweep.store import Dataset
 
 Settings = Mapping[str, Value]
 
@@ -32,11 +30,22 @@ Settings = Mapping[str, Value]
 def run(grid: Grid, settings: Settings, command: Sequence[str]) -> int:
     """Plan, run, store and report; return the exit code.
 
+    Returns
+    -------
+    int
+        0: every point is ok; 1: some failed; 130: interrupted.
+
     Raises
     ------
     InputError
-        Before anything runs or is written.
+        Before anything runs or is written. Later only where the dataset cannot be written any
+        more (a full disk): what was finished stays readable.
     """
+    if settings["executor"] == "local" and settings["sweep.timeout_s"] is not None:
+        raise GridError(
+            f"sweep.timeout_s={settings['sweep.timeout_s']:g}: executor=local runs points in this "
+            "process, where a busy one cannot be ended; leave one of the two out"
+        )
     console = Console(highlight=False, soft_wrap=False)
     plan = make_plan(grid)
     describe(plan, console)
@@ -44,13 +53,14 @@ def run(grid: Grid, settings: Settings, command: Sequence[str]) -> int:
         return 0
     directory = str(settings["output.dir"] or _fresh_directory())
     manifest = manifest_of(plan, settings, command)
-    complete = _execute(plan, settings, directory, manifest, console)
-    failed = _report(plan, directory, console)
-    if not complete:
-        console.print(
-            f"interrupted: what was finished is in {directory}; to go on, the same command with "
-            f"output.dir={shlex.quote(directory)}",
-            markup=False,
+    interrupted = _execute(plan, settings, directory, manifest, console)
+    failed = report(plan, directory, command, console)
+    if interrupted:
+        print_again(
+            f"interrupted: what was finished is in {directory}; to go on:",
+            command,
+            directory,
+            console,
         )
         return 130
     return 1 if failed else 0
@@ -63,7 +73,7 @@ def _execute(
     manifest: Mapping[str, Any],
     console: Console,
 ) -> bool:
-    """Run what is not finished and store it; False if it was interrupted."""
+    """Run what is not finished and store it; return whether it was interrupted."""
     began = time.monotonic()
     coflows = bool(settings["output.coflows"])
     counts = {"ok": 0, "failed": 0}
@@ -73,13 +83,24 @@ def _execute(
             # A cluster that does not answer is bad input: found before anything is written.
             executor = stack.enter_context(_executor(settings, list(plan.points.values())))
         data = stack.enter_context(Dataset.open(directory, coflows=coflows))
-        todo = [p for p in plan.points.values() if p.point_id not in data.finished()]
+        _say_set_aside(data, console)
+        passed_over = (
+            set() if settings["sweep.retry_failed"] else data.failed() & plan.points.keys()
+        )
+        done = data.finished() | passed_over
+        todo = [point for name, point in plan.points.items() if name not in done]
         data.write_manifest(manifest)
         data.write_points(plan.rows)
         _point_latest_at(directory)
-        if done := len(plan.points) - len(todo):
+        if finished := len(plan.points) - len(todo) - len(passed_over):
             console.print(
-                f"{_count(done, 'point')} finished in {directory}: {len(todo)} to run",
+                f"{_count(finished, 'point')} finished in {directory}: {len(todo)} to run",
+                markup=False,
+            )
+        if passed_over:
+            console.print(
+                f"{_count(len(passed_over), 'point')} failed before and will not run again without "
+                "sweep.retry_failed=true",
                 markup=False,
             )
         if todo and not _compiled():
@@ -96,11 +117,23 @@ def _execute(
             except KeyboardInterrupt:
                 pass
             data.flush()
-        complete = not interrupts.asked or sum(counts.values()) == len(todo)
+            complete = sum(counts.values()) == len(todo)
+            if complete:
+                data.compact()
+        interrupted = interrupts.asked and not complete
         ended = {"ended": now(), "wall_s": round(time.monotonic() - began, 3), **counts}
-        state = "complete" if complete else "interrupted"
+        state = "complete" if complete else "interrupted" if interrupted else "stopped"
         data.write_manifest({**manifest, **ended, "state": state})
-    return complete
+    return interrupted
+
+
+def _say_set_aside(data: Dataset, console: Console) -> None:
+    for name, place in data.set_aside.items():
+        console.print(
+            f"{name} is damaged: set aside as {place}; its points run again",
+            markup=False,
+            soft_wrap=True,
+        )
 
 
 def describe(plan: Plan, console: Console) -> None:
@@ -164,49 +197,18 @@ def _executor(settings: Settings, todo: Sequence[Point]) -> Iterator[execute.Exe
     if settings["executor"] == "local" or not todo:
         yield execute.run_locally
         return
-    address, cpus, chunk = (
-        settings[f"{k}"] for k in ("ray.address", "ray.num_cpus", "sweep.chunk")
-    )
+    given: dict[str, Any] = {
+        "address": settings["ray.address"],
+        "num_cpus": settings["ray.num_cpus"],
+        "chunk": settings["sweep.chunk"],
+        "timeout_s": settings["sweep.timeout_s"],
+        "retries": settings["sweep.retries"],
+    }
     with execute.RayExecutor(
-        address=None if address is None else str(address),
-        num_cpus=None if cpus is None else int(cpus),
-        chunk=None if chunk is None else int(chunk),
+        **{name: value for name, value in given.items() if value is not None},
         meanwhile=meanwhile,
     ) as executor:
         yield executor
-
-
-def _report(plan: Plan, directory: str, console: Console) -> int:
-    """Print the table, the failures and where the dataset lies; return how many points failed."""
-    try:
-        table = load(directory)
-    except StoreError:
-        rows: list[dict[str, Any]] = []
-    else:
-        wanted = table[table["point_id"].isin(plan.points)].drop_duplicates("point_id")
-        objects = wanted.astype(object)
-        records = objects.where(objects.notna(), None).to_dict("records")
-        rows = [_as_read(record, plan.points[record["point_id"]]) for record in records]
-    done = [row for row in rows if row["status"] == "ok"]
-    failed = [row for row in rows if row["status"] not in ("ok", None)]
-    if done:
-        print_table(done, console)
-    if failed:
-        print_failures(failed, console)
-        console.print(
-            f"to run only the failed points again: the same command with "
-            f"output.dir={shlex.quote(directory)}",
-            markup=False,
-        )
-    console.print(f"dataset: {directory}", markup=False, soft_wrap=True)
-    return len(failed)
-
-
-def _as_read(record: Mapping[Any, Any], point: Point) -> dict[str, Any]:
-    """Return a row of the grid with the parameters that its point has read, the others None."""
-    asked = {str(k): v for k, v in record.items()}
-    unread = dict.fromkeys(p.column for p in registry.parameters().values())
-    return asked | unread | point.columns()
 
 
 def _fresh_directory() -> str:

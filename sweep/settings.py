@@ -21,6 +21,23 @@ SETTINGS = (
         "sweep.chunk", int, None, "points per task; empty: about a second's worth", minimum=1
     ),
     Parameter("sweep.dry_run", bool, False, "print the plan and run nothing"),
+    Parameter(
+        "sweep.timeout_s",
+        float,
+        None,
+        "longest time for a point; its worker is ended then (not with executor=local)",
+        unit="s",
+        minimum=0,
+        open_minimum=True,
+    ),
+    Parameter(
+        "sweep.retries",
+        int,
+        3,
+        "how often a point whose worker died is tried again before it is blamed",
+        minimum=0,
+    ),
+    Parameter("sweep.retry_failed", bool, False, "run points again that failed in output.dir"),
     Parameter("sweep.fail_fast", bool, False, "stop handing out points after the first failure"),
 )
 """One value a run; `SEED` may be an axis and `REPLICATES` makes one."""

@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
 
 import numpy as np
 import pytest
 
 from core.errors import InputError
-from sweep import execute
+from sweep import execute, work
 from sweep.app import read_request, register
+from sweep.handout import Chunk, Handout
 from sweep.plan import Point, make_plan
+from sweep.work import Result
 
 SMALL = ("workload.coflows=30", "workload.ports=12")
 UNTIMED = ("wall_s", "host")
@@ -58,14 +62,14 @@ def test_the_size_of_chunks_does_not_matter(points, on_one_worker, monkeypatch) 
 
 
 def test_a_point_that_raises_is_a_row_and_the_rest_go_on(points, monkeypatch) -> None:
-    real = execute.registry.simulate
+    real = work.registry.simulate
 
     def sometimes(trace, engine, scheduler, values):
         if scheduler == "varys":
             raise ZeroDivisionError("by hand")
         return real(trace, engine, scheduler, values)
 
-    monkeypatch.setattr(execute.registry, "simulate", sometimes)
+    monkeypatch.setattr(work.registry, "simulate", sometimes)
     rows = rows_of(execute.run_locally(points, coflows=False)).values()
     assert {r["scheduler"] for r in rows if r["status"] == "error"} == {"varys"}
     failed = next(r for r in rows if r["status"] == "error")
@@ -75,32 +79,100 @@ def test_a_point_that_raises_is_a_row_and_the_rest_go_on(points, monkeypatch) ->
 
 
 def test_a_workload_that_cannot_be_built_fails_its_points_alone(points, monkeypatch) -> None:
-    real = execute.build_trace
+    real = work.build_trace
 
     def sometimes(point):
         if point.seed == 1:
             raise MemoryError("too large")
         return real(point)
 
-    monkeypatch.setattr(execute, "build_trace", sometimes)
+    monkeypatch.setattr(work, "build_trace", sometimes)
     rows = rows_of(execute.run_locally(points, coflows=False)).values()
     assert {r["seed"]: r["status"] for r in rows} == {1: "error", 2: "ok"}
 
 
-def test_a_worker_that_dies_costs_the_point_to_blame_alone(points, monkeypatch) -> None:
-    blamed = points[3].point_id
+def ray_with(fault, **options) -> execute.RayExecutor:
+    """Return an executor on which a fault comes before each point.
 
-    def deadly(chunk, trace, coflows):
-        if any(point.point_id == blamed for point in chunk):
+    The class is made here, so that it travels to the workers with the task.
+    """
+    import ray
+
+    def run_chunk(points, trace, coflows, careful):
+        from sweep import work
+
+        real = work.run_point
+
+        def run_point(point, *rest):
+            fault(point)
+            return real(point, *rest)
+
+        work.run_point = run_point
+        try:
+            yield from work.run_chunk(points, trace, coflows, careful)
+        finally:
+            work.run_point = real
+
+    ray.shutdown()
+    executor = execute.RayExecutor(num_cpus=2, **options)
+    executor._task = ray.remote(max_retries=0, num_returns="streaming")(run_chunk)
+    return executor
+
+
+def test_a_worker_that_dies_costs_the_point_to_blame_alone(points) -> None:
+    blamed = {points[3].point_id, points[4].point_id}
+
+    def deadly(point):
+        if point.point_id in blamed:
             os._exit(1)
-        return [execute.run_point(point, trace, coflows) for point in chunk]
 
-    monkeypatch.setattr(execute, "_chunk", deadly)
-    execute_ray = execute.RayExecutor
-    with _second_ray(), execute_ray(num_cpus=2, chunk=4) as executor:
+    with ray_with(deadly, chunk=6, retries=1) as executor:
         rows = rows_of(executor(points, False))
-    assert [i for i, r in rows.items() if r["status"] != "ok"] == [blamed]
-    assert len(rows) == len(points)
+    assert {i for i, r in rows.items() if r["status"] == "error"} == blamed
+    assert {i for i, r in rows.items() if r["status"] == "ok"} == {
+        p.point_id for p in points
+    } - blamed
+    message = rows[points[3].point_id]["error"]
+    assert message.startswith("its worker died 2 times (WorkerCrashedError: The worker died")
+
+
+def test_a_point_whose_worker_died_by_chance_is_tried_again(points, tmp_path) -> None:
+    some = {p.point_id for p in points[::3]}
+
+    def unlucky(point):
+        died = tmp_path / point.point_id
+        if point.point_id in some and not died.exists():
+            died.touch()
+            os._exit(1)
+
+    with ray_with(unlucky, chunk=4, retries=2) as executor:
+        rows = rows_of(executor(points, False))
+    assert [r["status"] for r in rows.values()] == ["ok"] * len(points)
+
+
+def test_a_busy_point_is_ended(points) -> None:
+    """The loop holds the interpreter's lock: nothing in the worker gets a word in."""
+    endless = {points[1].point_id, points[2].point_id}
+
+    def hang(point):
+        if point.point_id in endless:
+            import numba
+
+            @numba.njit
+            def spin(n):
+                while n > 0:
+                    n += n % 3
+                return n
+
+            spin(2)
+
+    began = time.monotonic()
+    with ray_with(hang, chunk=5, timeout_s=1.0) as executor:
+        rows = rows_of(executor(points, False))
+    assert {i for i, r in rows.items() if r["status"] == "timeout"} == endless
+    assert [r["status"] for r in rows.values()].count("ok") == len(points) - 2
+    assert rows[points[1].point_id]["error"] == "ran longer than sweep.timeout_s=1"
+    assert time.monotonic() - began < 60
 
 
 def test_a_cluster_that_is_not_there_is_bad_input() -> None:
@@ -108,17 +180,133 @@ def test_a_cluster_that_is_not_there_is_bad_input() -> None:
         execute.RayExecutor(address="127.0.0.1:1")
 
 
-def test_chunks_carry_about_a_second_and_leave_work_for_all() -> None:
-    register()
-    some = points_of("scheduler=aalo", "queue.base=range(2,102)", "workload=toy")
-    queue = execute._Queue(waiting=len(some))
-    queue.groups.append((some[::-1], None))
-    assert len(queue.take(None, 2)[0]) == 1  # nothing known yet
-    queue.cost_s["aalo"] = 0.125
-    assert len(queue.take(None, 2)[0]) == 8
-    queue.cost_s["aalo"] = 1e-6
-    assert len(queue.take(None, 2)[0]) == 23  # a quarter of the 91 that wait
-    assert len(queue.take(5, 2)[0]) == 5
+# -- what goes to a worker together, and who is to blame ------------------------------------------
+
+
+def handout(todo: Sequence[Point], **options: Any) -> Handout:
+    return Handout(todo, lambda point: point.trace_id, **options)
+
+
+def one(work: Handout, slots: int = 2) -> Chunk:
+    (item,) = work.take(slots)
+    assert isinstance(item, Chunk)
+    return item
+
+
+def done(chunk: Chunk, n: int, wall_s: float = 0.1) -> list[Result]:
+    return [Result({"scheduler": p.scheduler, "wall_s": wall_s}) for p in chunk.points[:n]]
+
+
+@pytest.fixture(scope="module")
+def hundred() -> list[Point]:
+    return points_of("scheduler=aalo", "queue.base=range(2,102)", "workload=toy")
+
+
+def test_chunks_carry_about_a_second_and_leave_work_for_all(hundred) -> None:
+    work = handout(hundred)
+    assert len(one(work).points) == 1  # nothing known yet
+    work.cost_s["aalo"] = 0.125
+    assert len(one(work).points) == 8
+    work.cost_s["aalo"] = 1e-6
+    assert len(one(work).points) == 23  # a quarter of the 91 that wait
+    work.size = 5
+    assert len(one(work).points) == 5
+
+
+def test_every_point_is_handed_out_once_in_order(hundred) -> None:
+    work, taken = handout(hundred, size=7), []
+    while not work.empty:
+        taken += one(work).points
+    assert taken == hundred
+
+
+def test_a_workload_is_prepared_when_its_first_point_is_due(points) -> None:
+    prepared = []
+
+    def prepare(point: Point) -> str:
+        prepared.append(point.seed)
+        if point.seed == 1:
+            raise MemoryError("too large")
+        return "trace"
+
+    work = Handout(points, prepare, size=3)
+    *bad, chunk = work.take(2)
+    assert [r.row["error"] for r in bad] == ["MemoryError: too large"] * 4
+    assert (len(chunk.points), chunk.trace) == (3, "trace")
+    assert len(one(work).points) == 1
+    assert work.empty
+    assert prepared == [1, 2]
+
+
+def test_what_was_reported_is_never_handed_out_again(hundred) -> None:
+    work = handout(hundred, size=10)
+    chunk = one(work)
+    first = list(chunk.points)
+    work.heard(chunk, done(chunk, 4), now=1.0)
+    assert not list(work.ended(chunk, RuntimeError("died"), innocent=False))
+    again = one(work)
+    assert again.points == first[4:]
+    assert again.careful
+
+
+def test_a_point_is_blamed_only_alone_and_after_its_retries(hundred) -> None:
+    work = handout(hundred[:3], size=3, retries=2)
+    error = RuntimeError("died")
+    chunk = one(work)
+    assert not list(work.ended(chunk, error, innocent=False))  # anyone's fault
+    chunk = one(work)
+    assert len(chunk.points) == 3
+    assert not list(work.ended(chunk, error, innocent=False))  # the first's, it seems: once
+    rest, alone = one(work), one(work)
+    assert (rest.points, alone.points) == (hundred[1:3], hundred[:1])
+    assert not list(work.ended(alone, error, innocent=False))  # twice
+    for _ in range(5):
+        assert not list(work.ended(alone := one(work), error, innocent=True))  # a lost machine
+    (result,) = work.ended(one(work), error, innocent=False)
+    assert result.row["error"] == "its worker died 3 times (RuntimeError: died)"
+    assert work.empty
+
+
+def test_only_the_point_that_ran_is_late(hundred) -> None:
+    work = handout(hundred, size=10, timeout_s=5.0)
+    chunk = one(work)
+    assert chunk.careful
+    assert not work.overdue(chunk, now=1e9)  # it has not begun
+    work.heard(chunk, [], now=0.0)
+    assert not work.overdue(chunk, now=5.0)
+    work.heard(chunk, done(chunk, 2), now=5.0)
+    assert not work.overdue(chunk, now=9.9)
+    assert work.overdue(chunk, now=10.1)
+    assert not work.overdue(chunk, now=10.2)  # asked once
+    (result,) = work.ended(chunk, RuntimeError("cancelled"), innocent=False)
+    assert result.row["point_id"] == hundred[2].point_id
+    assert (result.row["status"], result.row["error"]) == (
+        "timeout",
+        "ran longer than sweep.timeout_s=5",
+    )
+    assert one(work).points == hundred[3:10]
+
+
+def test_a_point_that_ends_just_before_its_worker_is_not_late(hundred) -> None:
+    work = handout(hundred, size=10, timeout_s=5.0)
+    chunk = one(work)
+    work.heard(chunk, [], now=0.0)
+    assert work.overdue(chunk, now=5.1)
+    work.heard(chunk, done(chunk, 1), now=5.2)
+    assert not list(work.ended(chunk, RuntimeError("cancelled"), innocent=False))
+    assert one(work).points == hundred[1:10]
+
+
+def test_quick_points_are_not_reported_one_by_one(hundred) -> None:
+    """Who was late is found by running them again, carefully."""
+    work = handout(hundred, timeout_s=5.0)
+    work.cost_s["aalo"] = 1e-4
+    chunk = one(work)
+    assert not chunk.careful
+    work.heard(chunk, [], now=0.0)
+    assert work.overdue(chunk, now=5.2)
+    assert not list(work.ended(chunk, RuntimeError("cancelled"), innocent=False))
+    assert one(work).careful
 
 
 class _second_ray:  # noqa: N801

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -13,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from sweep import load
+from sweep.store import Dataset
 
 ROOT = Path(__file__).resolve().parents[1]
 TRACES = ROOT / "tests" / "data" / "traces"
@@ -98,6 +100,81 @@ def test_a_point_that_fails_is_shown_and_the_exit_code_says_so(tmp_path) -> None
     table = load(tmp_path / "out").set_index("workload_path")
     assert list(table["status"]) == ["error", "ok"]
     assert "huge.txt" in table["error"].iloc[0]
+
+
+def test_failed_points_run_again_on_request_only(tmp_path) -> None:
+    """The command that is printed runs them, and nothing else."""
+    (tmp_path / "huge.txt").write_text("2 1\n1 0 1 0 1 1:1e13\n")
+    words = (
+        *("workload=trace", f"workload.path=huge.txt,{TRACES / 'rand-8x200.txt'}"),
+        *("scheduler=aalo,varys", "executor=local"),
+    )
+    first = sweep(*words, "output.dir=out", cwd=tmp_path)
+    assert first.returncode == 1
+    (said,) = [line for line in first.stdout.splitlines() if "only the failed points" in line]
+    command = shlex.split(said.split("again: ")[1])
+    again = f"python -m sweep {' '.join(words)} output.dir=out sweep.retry_failed=true"
+    assert command == again.split()
+    second = sweep(*words, "output.dir=out", cwd=tmp_path)
+    assert second.returncode == 1
+    assert "2 points failed before and will not run again without" in second.stdout
+    assert "2 points finished in out: 0 to run" in second.stdout
+    assert "2 of 2 points failed" in second.stdout
+    third = sweep(*command[3:], cwd=tmp_path)
+    assert third.returncode == 1
+    assert "2 points finished in out: 2 to run" in third.stdout
+    assert sum("to run only the failed" in line for line in third.stdout.splitlines()) == 1
+    assert "output.dir=out output.dir=out" not in third.stdout
+
+
+def test_a_second_sweep_in_one_directory_is_refused(tmp_path) -> None:
+    with Dataset.open(tmp_path / "out"):
+        done = sweep("scheduler=aalo", "executor=local", "output.dir=out", *SMALL, cwd=tmp_path)
+    assert done.returncode == 2
+    assert done.stderr.startswith("error: out: another sweep is writing to it; wait, or")
+    assert len(done.stderr.splitlines()) == 1
+
+
+def test_a_damaged_part_is_named_and_its_points_run_again(tmp_path) -> None:
+    words = ("scheduler=aalo,varys", "executor=local", "output.dir=out", *SMALL)
+    sweep(*words, cwd=tmp_path)
+    before = load(tmp_path / "out")
+    (part,) = (tmp_path / "out" / "results").iterdir()
+    part.write_bytes(part.read_bytes()[:-100])
+    done = sweep(*words, cwd=tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert (
+        "out/results/part-000001.parquet is damaged: set aside as "
+        "out/damaged/results-part-000001.parquet; its points run again" in done.stdout
+    )
+    untimed = [c for c in before.columns if c not in ("wall_s", "host")]
+    assert load(tmp_path / "out")[untimed].equals(before[untimed])
+
+
+def test_a_timeout_needs_a_process_that_can_be_ended(tmp_path) -> None:
+    done = sweep("scheduler=aalo", "executor=local", "sweep.timeout_s=5", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "sweep.timeout_s=5: executor=local" in done.stderr
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_timeout_is_a_row_and_the_others_go_on(tmp_path) -> None:
+    words = ("scheduler=fair", "workload.coflows=30,20000", "workload.load=0.1", "output.dir=out")
+    done = sweep(*words, "sweep.timeout_s=2", "ray.num_cpus=1", cwd=tmp_path)
+    assert done.returncode == 1, done.stderr
+    assert "ran longer than sweep.timeout_s=2" in done.stdout
+    table = load(tmp_path / "out").set_index("workload_coflows")
+    assert dict(table["status"]) == {30: "ok", 20000: "timeout"}
+
+
+def test_fail_fast_stops_and_says_so_in_the_manifest(tmp_path) -> None:
+    (tmp_path / "huge.txt").write_text("2 1\n1 0 1 0 1 1:1e13\n")
+    words = ("workload=trace", "workload.path=huge.txt", "scheduler=aalo,varys,fifo,scf")
+    more = ("executor=local", "sweep.fail_fast=true", "output.dir=out")
+    done = sweep(*words, *more, cwd=tmp_path)
+    assert done.returncode == 1
+    manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
+    assert (manifest["state"], manifest["ok"], manifest["failed"]) == ("stopped", 0, 1)
 
 
 @pytest.mark.parametrize(

@@ -43,7 +43,7 @@ from sweep.store import (
     read_manifest,
     results_schema,
 )
-from sweep.store.files import Folder
+from sweep.store.files import POINTS, Folder
 
 GOLDEN = Path(__file__).parent / "golden" / "schema.json"
 PARAMETERS = {
@@ -446,26 +446,74 @@ def test_an_unknown_filesystem():
         opened("zz://x")
 
 
-@pytest.mark.parametrize("damage", ["cut", "empty", "text"])
+@pytest.mark.parametrize("damage", ["cut", "empty", "text", "flipped"])
 @pytest.mark.parametrize("folder", ["results", "coflows"])
-def test_a_damaged_part_is_named(tmp_path, damage, folder):
+def test_a_damaged_part_is_named_and_set_aside(tmp_path, damage, folder):
     with opened(tmp_path / "d") as dataset:
         dataset.write_points(grid("a"))
         dataset.add(row("a"), coflows())
     (part,) = (tmp_path / "d" / folder).iterdir()
     whole = part.read_bytes()
-    part.write_bytes({"cut": whole[: len(whole) // 2], "empty": b"", "text": b"x" * 99}[damage])
-    message = rf"{folder}/part-000001.parquet is damaged .*delete it and run the same command"
-    with pytest.raises(StoreError, match=message):
-        opened(tmp_path / "d")
+    flipped = bytes([*whole[:30], whole[30] ^ 1, *whole[31:]])
+    damaged = {"cut": whole[: len(whole) // 2], "empty": b"", "text": b"x" * 99, "flipped": flipped}
+    part.write_bytes(damaged[damage])
+    message = rf"{folder}/part-000001.parquet is damaged .*run the same command again"
     with pytest.raises(StoreError, match=message):
         load(tmp_path / "d", coflows=folder == "coflows")
-    part.unlink()  # as the message says
     with opened(tmp_path / "d", coflows=True) as dataset:
         assert not dataset.finished()
+        ((name, place),) = dataset.set_aside.items()
+        assert name.endswith(f"{folder}/part-000001.parquet")
+        assert place.endswith(f"damaged/{folder}-part-000001.parquet")
+        assert Path(place).stat().st_size == part_size(damage, whole)
         dataset.add(row("a"), coflows())
     assert glob_ids(tmp_path / "d") == ["a"]
     assert glob_ids(tmp_path / "d", "coflows") == ["a"] * 3
+    assert load(tmp_path / "d")["status"].tolist() == ["ok"]
+
+
+def part_size(damage: str, whole: bytes) -> int:
+    return {"cut": len(whole) // 2, "empty": 0, "text": 99, "flipped": len(whole)}[damage]
+
+
+def test_damaged_parts_of_one_name_are_all_kept(tmp_path):
+    for _ in range(3):
+        with opened(tmp_path / "d") as dataset:
+            dataset.add(row("a"))
+        next((tmp_path / "d" / "results").iterdir()).write_bytes(b"x")
+        opened(tmp_path / "d").close()
+    names = [f"results-part-000001.parquet{n}" for n in ("", ".2", ".3")]
+    assert sorted(file.name for file in (tmp_path / "d" / "damaged").iterdir()) == names
+
+
+def test_a_part_that_cannot_be_reached_is_not_set_aside(tmp_path, monkeypatch):
+    """A network that is down is no damage."""
+    with opened(tmp_path / "d") as dataset:
+        dataset.add(row("a"))
+
+    class Down:
+        def __getattr__(self, name: str) -> Any:
+            return getattr(pafs.LocalFileSystem(), name)
+
+        def open_input_file(self, path: str) -> Any:
+            raise OSError("no route to host")
+
+    down = Folder(Down(), str(tmp_path / "d"), "d")
+    monkeypatch.setattr(Folder, "at", lambda directory: down)
+    with pytest.raises(StoreError, match=r"cannot read d/results/part-000001\.parquet: no route"):
+        opened("d")
+    assert not (tmp_path / "d" / "damaged").exists()
+
+
+def test_damaged_points_are_set_aside_and_written_anew(tmp_path):
+    with opened(tmp_path / "d") as dataset:
+        dataset.write_points(grid("a"))
+        dataset.add(row("a"))
+    (tmp_path / "d" / "points.parquet").write_bytes(b"x")
+    with opened(tmp_path / "d") as dataset:
+        dataset.write_points(grid("a", "b"))
+        assert list(dataset.set_aside) == [POINTS]
+    assert load(tmp_path / "d")["point_id"].tolist() == ["a", "b"]
 
 
 def test_load_says_what_is_missing(tmp_path):
@@ -606,6 +654,111 @@ def test_killed_between_any_two_changes_of_the_disk(tmp_path, faulty):
         assert sorted(glob_ids(path, "coflows")) == sorted(3 * "abcdefgh")
         before |= set(ids)
     assert before >= set("abcdefg")
+
+
+def fragments(path: Path, n: int = 7) -> None:
+    """As many interrupted runs leave a dataset: a small part each, one without coflows."""
+    for k in range(n):
+        with opened(path, limits=Limits(rows=100, seconds=1e9)) as dataset:
+            dataset.write_points(grid(*(f"p{i}" for i in range(n + 1))))
+            dataset.add(row(f"p{k}"), None if k == 3 else coflows())
+            if k == n - 1:
+                dataset.add(row(f"p{n}", "error"))
+
+
+def contents(path: Path) -> list[pd.DataFrame]:
+    tables = [load(path), load(path, coflows=True)]
+    keys = ["grid_row"], ["point_id", "coflow_id"]
+    return [t.sort_values(k).reset_index(drop=True) for t, k in zip(tables, keys, strict=True)]
+
+
+def test_small_parts_are_merged_at_the_end(tmp_path):
+    path = tmp_path / "d"
+    fragments(path)
+    before = contents(path)
+    with opened(path, limits=Limits(rows=10, seconds=1e9)) as dataset:
+        dataset.compact()
+        dataset.add(row("p7"), coflows())  # the error's part is another one now
+    names = sorted(file.name for file in (path / "results").iterdir())
+    assert names == ["part-000001.parquet", "part-000009.parquet"]
+    ids = [f"p{k}" for k in range(8)]
+    assert sorted(glob_ids(path)) == ids
+    assert sorted(glob_ids(path, "coflows")) == sorted(3 * [i for i in ids if i != "p3"])
+    assert set(statuses(path).values()) == {"ok"}
+    for old, new in zip(before, contents(path), strict=True):
+        others = (t[t["point_id"] != "p7"] for t in (old, new))
+        pd.testing.assert_frame_equal(*others, check_dtype=False)
+
+
+def test_full_parts_are_not_merged(tmp_path):
+    path = tmp_path / "d"
+    fragments(path, 12)
+    with opened(path, limits=Limits(rows=5, seconds=1e9)) as dataset:
+        dataset.compact()
+        sizes = [pq.read_metadata(f).num_rows for f in sorted((path / "results").iterdir())]
+        assert sizes == [5, 5, 3]
+        before = {f: f.stat().st_mtime_ns for f in (path / "results").iterdir()}
+        dataset.compact()  # 5 rows are more than half of a part, and 3 are alone
+    assert before == {f: f.stat().st_mtime_ns for f in (path / "results").iterdir()}
+
+
+def test_killed_while_parts_are_merged(tmp_path, faulty):
+    limits = Limits(rows=10, seconds=1e9)
+    fragments(tmp_path / "whole")
+    before = contents(tmp_path / "whole")
+    faulty(counting := Faulty())
+    with opened(tmp_path / "whole", limits=limits) as dataset:
+        start = counting.changes
+        dataset.compact()
+    assert counting.changes - start > 15
+    for k in range(start + 1, counting.changes + 1):
+        path = tmp_path / f"killed-{k}"
+        faulty(Faulty())
+        fragments(path)
+        faulty(Faulty(kill_at=k))
+
+        def merge(path: Path = path) -> None:
+            with opened(path, limits=limits) as dataset:
+                dataset.compact()
+
+        with pytest.raises(KilledError):
+            merge()
+        ids = glob_ids(path)  # whatever reads the folder: no point twice
+        assert len(ids) == len(set(ids)), k
+        assert all(glob_ids(path, "coflows").count(i) <= 3 for i in set(ids))
+        faulty(Faulty())
+        for when in ("as it was left", "opened again", "merged"):
+            for old, new in zip(before, contents(path), strict=True):
+                assert old.equals(new), (k, when)
+            if when == "as it was left":
+                with opened(path, limits=limits) as dataset:
+                    assert dataset.finished() == {f"p{n}" for n in range(7)}
+                    assert dataset.failed() == {"p7"}
+            else:
+                merge()
+        assert len(list((path / "results").iterdir())) == 1
+        assert not list((path / ".tmp").iterdir())
+
+
+def test_a_reader_sees_no_point_twice_while_parts_are_merged(tmp_path, monkeypatch):
+    """Parts that are read before the merge, and the merged one: `load` starts again."""
+    path = tmp_path / "d"
+    fragments(path)
+    before = contents(path)
+    real, merged = Folder.read_table, []
+
+    def slow(self: Folder, name: str, columns: list[str] | None = None) -> Any:
+        if name == "coflows/part-000001.parquet" and not merged:
+            merged.append(name)
+            with opened(path, limits=Limits(rows=100)) as dataset:
+                dataset.compact()
+        return real(self, name, columns)
+
+    monkeypatch.setattr(Folder, "read_table", slow)
+    table = load(path, coflows=True)
+    assert merged
+    monkeypatch.undo()
+    assert len(table) == len(before[1])
 
 
 def test_an_interrupted_flush_can_be_repeated(tmp_path, faulty):

@@ -1,15 +1,17 @@
 """The dataset: its columns, its writer and its reader. The only importer of pyarrow.
 
-===================  ===============================================================
-`sweep.store.schema`  columns of every table
-`sweep.store.tables`  rows to Arrow
-`sweep.store.files`   whole files on any filesystem that pyarrow knows
-`sweep.store.writer`  `Dataset`: atomic parts, resuming
-`sweep.store.reader`  `load`: the grid joined with its results
-===================  ===============================================================
+=====================  =============================================================
+`sweep.store.schema`   columns of every table
+`sweep.store.tables`   rows to Arrow
+`sweep.store.files`    whole files on any filesystem that pyarrow knows
+`sweep.store.recover`  what a directory holds, repaired
+`sweep.store.compact`  few large parts instead of many small ones
+`sweep.store.writer`   `Dataset`: atomic parts, resuming
+`sweep.store.reader`   `load`: the grid joined with its results
+=====================  =============================================================
 """
 
-from sweep.store.reader import load, read_manifest
+from sweep.store.reader import load, read_manifest, read_results
 from sweep.store.schema import (
     SCHEMA_VERSION,
     coflows_schema,
@@ -26,5 +28,6 @@ __all__ = [
     "load",
     "points_schema",
     "read_manifest",
+    "read_results",
     "results_schema",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import json
 import os
 import re
 from collections.abc import Callable, Iterator
@@ -27,7 +28,22 @@ POINTS, RESULTS, COFLOWS, MANIFEST = "points.parquet", "results", "coflows", "ma
 ASIDE = ".tmp"
 """Folder of unfinished files; no reader's glob looks into it."""
 
+DAMAGED = "damaged"
+"""Folder of files that could not be read; no reader's glob looks into it."""
+
+_JOURNAL = f"{ASIDE}/journal.json"
+
 _PART = re.compile(r"part-(\d+)\.parquet")
+_PART_NUMBER = re.compile(r"\d+")
+
+
+def part_name(folder: str, number: int) -> str:
+    """Return the name of a part."""
+    return f"{folder}/part-{number:06d}.parquet"
+
+
+class DamagedError(StoreError):
+    """A file that can be read but not understood."""
 
 
 @dataclass(frozen=True)
@@ -86,6 +102,17 @@ class Folder:
         found = {m[1]: f"{folder}/{m[0]}" for n in self.names(folder) if (m := _PART.fullmatch(n))}
         return {int(number): found[number] for number in sorted(found, key=int)}
 
+    def settled_parts(self, folder: str) -> list[str]:
+        """Return the names of parts in a folder as they are after `finish`."""
+        names = set(self.parts(folder).values())
+        for temporary, name in self.journal():
+            if name.startswith(f"{folder}/"):
+                names.discard(name)
+                if temporary:
+                    inside = temporary.removeprefix(self.path("")).lstrip("/")
+                    names.add(inside if self.kind(inside) == pafs.FileType.File else name)
+        return sorted(names, key=lambda name: int(_PART_NUMBER.findall(name)[-1]))
+
     def make(self, name: str = "") -> None:
         """Create a folder, and those above it."""
         with translated(f"cannot create {self.show(name)}"):
@@ -109,20 +136,48 @@ class Folder:
 
         Raises
         ------
+        DamagedError
+            Says what to do about it.
         StoreError
-            The file is damaged; says what to do about it.
+            The file cannot be reached.
         FileNotFoundError
         """
         try:
             with self.fs.open_input_file(self.path(name)) as file:
-                return pq.ParquetFile(file).read(columns)
+                content = file.read_buffer()
         except FileNotFoundError:
             raise
         except (OSError, pa.ArrowException) as error:
-            raise StoreError(
-                f"{self.show(name)} is damaged ({_reason(error)}); delete it and run the same "
-                "command again: only its points are run again"
+            raise StoreError(f"cannot read {self.show(name)}: {_reason(error)}") from error
+        try:
+            source = pa.BufferReader(content)
+            return pq.ParquetFile(source, page_checksum_verification=True).read(columns)
+        except (OSError, pa.ArrowException) as error:
+            raise DamagedError(
+                f"{self.show(name)} is damaged ({_reason(error)}); run the same command again: "
+                "it is set aside and only its points run again"
             ) from error
+
+    def row_count(self, name: str) -> int:
+        """Return the number of rows of a Parquet file."""
+        with (
+            translated(f"cannot read {self.show(name)}"),
+            self.fs.open_input_file(self.path(name)) as file,
+        ):
+            return int(pq.ParquetFile(file).metadata.num_rows)
+
+    def set_aside(self, name: str) -> str:
+        """Move a file out of the readers' sight; return its new name."""
+        self.make(DAMAGED)
+        there = self.names(DAMAGED)
+        stem = name.replace("/", "-")
+        new, n = stem, 1
+        while new in there:
+            n += 1
+            new = f"{stem}.{n}"
+        with translated(f"cannot move {self.show(name)}"):
+            self.fs.move(self.path(name), self.path(f"{DAMAGED}/{new}"))
+        return f"{DAMAGED}/{new}"
 
     def lock(self) -> Callable[[], None]:
         """Keep other writers out of a local folder; return what lets them in again.
@@ -150,20 +205,53 @@ class Folder:
         return lambda: os.close(descriptor)
 
     @contextmanager
-    def writing(self) -> Iterator[Aside]:
+    def writing(self, *, wholly: bool = False) -> Iterator[Aside]:
         """Write files aside in the block; at its end they take their places, in order.
 
-        Whatever goes wrong before the end leaves every file as it was.
+        Whatever goes wrong before the end leaves every file as it was. With `wholly`, a kill
+        while they do leaves nothing by half either: `finish` does the rest.
         """
         aside = Aside(self, [])
+        kept = False
         try:
             yield aside
+            if kept := wholly and bool(aside.moves):
+                self._keep_journal(aside.moves)
             aside.commit()
+            if kept:
+                self.delete(_JOURNAL)
         finally:
-            for temporary, _ in aside.moves:
+            for temporary, _ in [] if kept else aside.moves:
                 with suppress(OSError, pa.ArrowException):
                     if temporary:
                         self.fs.delete_file(temporary)
+
+    def _keep_journal(self, moves: list[tuple[str, str]]) -> None:
+        with self.writing() as aside:
+            aside.content(_JOURNAL, json.dumps(moves).encode())
+
+    def journal(self) -> list[tuple[str, str]]:
+        """Return the moves that a kill has interrupted: (temporary or "" for a removal, name)."""
+        try:
+            with self.fs.open_input_stream(self.path(_JOURNAL)) as stream:
+                moves = json.loads(stream.read())
+        except FileNotFoundError:
+            return []
+        except (OSError, pa.ArrowException) as error:
+            raise StoreError(f"cannot read {self.show(_JOURNAL)}: {_reason(error)}") from error
+        return [(temporary, name) for temporary, name in moves]
+
+    def finish(self) -> None:
+        """Do what is left of moves that a kill has interrupted."""
+        moves = self.journal()
+        for temporary, name in moves:
+            with translated(f"cannot write {self.show(name)}"), suppress(FileNotFoundError):
+                if temporary:
+                    self.fs.move(temporary, self.path(name))
+                else:
+                    self.fs.delete_file(self.path(name))
+        if moves:
+            self.delete(_JOURNAL)
 
 
 @dataclass(frozen=True)
@@ -179,7 +267,11 @@ class Aside:
         self._write(
             name,
             lambda stream: pq.write_table(
-                table, stream, compression="zstd", use_dictionary=text or False
+                table,
+                stream,
+                compression="zstd",
+                use_dictionary=text or False,
+                write_page_checksum=True,
             ),
         )
 

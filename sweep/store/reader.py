@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -61,6 +62,22 @@ def load(path: str | os.PathLike[str] = "outputs/latest", *, coflows: bool = Fal
             if attempt == _ATTEMPTS - 1:
                 raise StoreError(f"{folder.shown}: files vanish while it is read") from error
     raise AssertionError
+
+
+def read_results(path: str | os.PathLike[str]) -> Iterator[list[dict[str, Any]]]:
+    """Yield the rows of results, some thousand at a time, the newest first.
+
+    Raises
+    ------
+    StoreError
+        A part is damaged or of another schema version.
+    """
+    folder = Folder.at(path)
+    for part in reversed(folder.parts(RESULTS).values()):
+        table = folder.read_table(part)
+        check_version(table.schema, folder.show(part))
+        for batch in table.to_batches(max_chunksize=2000):
+            yield batch.to_pylist()
 
 
 def read_manifest(path: str | os.PathLike[str] = "outputs/latest") -> dict[str, Any]:
@@ -122,9 +139,12 @@ def _results(folder: Folder) -> pa.Table:
 def _all(folder: Folder, name: str) -> pa.Table | None:
     """Return all parts as one table, the newest first."""
     tables = []
-    for part in reversed(folder.parts(name).values()):
+    names = folder.settled_parts(name)
+    for part in reversed(names):
         tables.append(folder.read_table(part))
         check_version(tables[-1].schema, folder.show(part))
+    if not set(names) <= set(folder.settled_parts(name)):
+        raise FileNotFoundError  # merged meanwhile: what was read may hold rows twice
     return pa.concat_tables(tables, promote_options="default") if tables else None
 
 

@@ -9,6 +9,9 @@ How nothing is doubled or lost, whenever the process is killed:
   results. What a kill leaves between the two is found by its ids and removed at the next `open`.
 - A point that is run again has its old row taken out just before the part with the new row takes
   its place, both being on disk by then. A kill in between leaves that point unfinished.
+- Parts are merged under a journal: once that is on disk the merge is done, and the next `open`
+  does what a kill has left of it. Old parts go before the merged one comes.
+- A damaged part is set aside at `open`; its points are not finished then.
 - A run never adds to a part of an earlier run, and only one process at a time writes.
 """
 
@@ -29,18 +32,29 @@ import pyarrow.compute as pc
 import pyarrow.fs as pafs
 
 from core.errors import StoreError
-from sweep.store.files import ASIDE, COFLOWS, MANIFEST, POINTS, RESULTS, Aside, Folder
+from sweep.store.compact import compact
+from sweep.store.files import (
+    ASIDE,
+    COFLOWS,
+    MANIFEST,
+    POINTS,
+    RESULTS,
+    Aside,
+    DamagedError,
+    Folder,
+    part_name,
+)
 from sweep.store.reader import parse_manifest
+from sweep.store.recover import Found, read_conforming, recover
 from sweep.store.schema import (
     SCHEMA_VERSION,
     Parameters,
     Row,
-    check_version,
     coflows_schema,
     points_schema,
     results_schema,
 )
-from sweep.store.tables import coflow_rows, conform, joined, table_of, united, without
+from sweep.store.tables import coflow_rows, joined, table_of, united, without
 
 
 @dataclass(frozen=True)
@@ -78,12 +92,14 @@ class Dataset:
         self._nbytes = 0
         self._since = 0.0
         self._part = 0
+        self.set_aside: dict[str, str] = {}
+        """Damaged files that were found, and where they lie now."""
         self._check()
         folder.make()
         self._unlock = folder.lock()
         try:
             self._prepare()
-            self._recover(coflows)
+            self._take(recover(folder, self._schema, self._coflows_schema, coflows))
         except BaseException:
             self._unlock()
             raise
@@ -199,10 +215,10 @@ class Dataset:
             coflows = joined(coflows, coflow_rows(self._coflows, self._coflows_schema))
         with self._folder.writing() as aside:
             for part, ids in replaced.items():
-                self._take_out(_part(RESULTS, part), ids, aside)
+                self._take_out(part_name(RESULTS, part), ids, aside)
             if self._coflows:
-                aside.table(_part(COFLOWS, self._part), coflows)
-            aside.table(_part(RESULTS, self._part), results)
+                aside.table(part_name(COFLOWS, self._part), coflows)
+            aside.table(part_name(RESULTS, self._part), results)
         self._written(results, coflows)
 
     def write_points(self, rows: Iterable[Row]) -> None:
@@ -221,7 +237,10 @@ class Dataset:
         batches = [table_of(batch, schema) for batch in iter(lambda: [*islice(iterator, 5000)], [])]
         points = pa.concat_tables(batches) if batches else schema.empty_table()
         if self._folder.kind(POINTS) != pafs.FileType.NotFound:
-            points = united(points, self._with_results(self._read(POINTS, schema)))
+            try:
+                points = united(points, self._with_results(self._read_points()))
+            except DamagedError:  # an earlier grid is lost to it, and no result
+                self.set_aside[POINTS] = self._folder.set_aside(POINTS)
         with self._folder.writing() as aside:
             aside.table(POINTS, points)
 
@@ -262,62 +281,46 @@ class Dataset:
         """Create the folders, and remove what was being written when a run was killed."""
         folder = self._folder
         folder.make(ASIDE)
+        folder.finish()
         for name in folder.names(ASIDE):
             folder.delete(f"{ASIDE}/{name}")
         if folder.kind(MANIFEST) == pafs.FileType.NotFound:
             self.write_manifest({})  # from here on it is a dataset
         folder.make(RESULTS)
 
-    def _recover(self, need_coflows: bool) -> None:
-        """Learn what is finished, and repair what a kill left."""
-        results, coflows = self._folder.parts(RESULTS), self._folder.parts(COFLOWS)
-        for part in coflows.keys() - results.keys():
-            self._folder.delete(coflows[part])
-        for part, name in results.items():
-            table = self._read(name, self._schema)
-            with_coflows = self._recover_coflows(part, table) if part in coflows else set()
-            for point_id, status in zip(
-                table["point_id"].to_pylist(), table["status"].to_pylist(), strict=True
-            ):
-                if status == "ok" and (point_id in with_coflows or not need_coflows):
-                    self._finished.add(point_id)
-                    continue
-                self._part_of[point_id] = part
-                if status != "ok":
-                    self._failed.add(point_id)
-        self._part = max(results, default=0)
+    def _take(self, found: Found) -> None:
+        self._finished, self._failed = found.finished, found.failed
+        self._part_of, self._part = found.part_of, found.last
+        self.set_aside |= found.set_aside
 
-    def _recover_coflows(self, part: int, results: pa.Table) -> set[str]:
-        """Return the points with coflows in a part; remove those that are not ok in its results."""
-        name = _part(COFLOWS, part)
-        ids = self._folder.read_table(name, ["point_id"])["point_id"].unique()
-        known = pc.is_in(ids, value_set=results.filter(pc.field("status") == "ok")["point_id"])
-        if not pc.all(known).as_py():
-            table = self._read(name, self._coflows_schema)
-            with self._folder.writing() as aside:
-                aside.table(name, without(table, ids.filter(pc.invert(known))))
-        return set(ids.to_pylist())
+    def compact(self) -> None:
+        """Merge small parts, as many runs leave them, into larger ones.
+
+        A reader sees every point at most once meanwhile; a kill loses none.
+        """
+        self.flush()
+        moved = compact(
+            self._folder,
+            self._schema,
+            self._coflows_schema,
+            self._limits.rows,
+            self._limits.nbytes,
+        )
+        self._part_of = {name: moved.get(part, part) for name, part in self._part_of.items()}
+        if moved:
+            self._next_part()
 
     def _take_out(self, name: str, ids: list[str], aside: Aside) -> None:
         if self._folder.kind(name) == pafs.FileType.NotFound:
             return  # by a flush that was interrupted after this
-        left = without(self._read(name, self._schema), ids)
+        left = without(read_conforming(self._folder, name, self._schema), ids)
         if len(left):
             aside.table(name, left)
         else:
             aside.removal(name)
 
-    def _read(self, name: str, schema: pa.Schema) -> pa.Table:
-        """Read a file whole, and write it anew first if it has fewer columns than today's."""
-        table = self._folder.read_table(name)
-        check_version(table.schema, self._folder.show(name))
-        if table.schema.equals(schema):
-            return table
-        conforming = conform(table, schema, self._folder.show(name))
-        if table.schema.names != schema.names:
-            with self._folder.writing() as aside:
-                aside.table(name, conforming)
-        return conforming
+    def _read_points(self) -> pa.Table:
+        return read_conforming(self._folder, POINTS, self._points_schema)
 
     def _with_results(self, points: pa.Table) -> pa.Table:
         return points.filter(
@@ -342,10 +345,6 @@ class Dataset:
         self._results_part, self._coflows_part = results, coflows
         if len(results) >= self._limits.rows or coflows.nbytes >= self._limits.nbytes:
             self._next_part()
-
-
-def _part(folder: str, number: int) -> str:
-    return f"{folder}/part-{number:06d}.parquet"
 
 
 def _nothing() -> None:

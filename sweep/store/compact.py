@@ -1,0 +1,69 @@
+"""Few large parts instead of many small ones."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pyarrow as pa
+
+from sweep.store.files import COFLOWS, RESULTS, Aside, Folder, part_name
+from sweep.store.recover import read_conforming
+
+
+def compact(
+    folder: Folder, results_schema: pa.Schema, coflows_schema: pa.Schema, rows: int, nbytes: int
+) -> dict[int, int]:
+    """Merge parts that are less than half full; return the new number of each merged part.
+
+    Parameters
+    ----------
+    folder : Folder
+    results_schema, coflows_schema : pyarrow.Schema
+    rows, nbytes : int
+        Results, and bytes of coflows in memory, of a full part.
+    """
+    moved: dict[int, int] = {}
+    for group in _groups(folder, coflows_schema, rows, nbytes):
+        first, *rest = group
+        with folder.writing(wholly=True) as aside:
+            for table, schema in ((COFLOWS, coflows_schema), (RESULTS, results_schema)):
+                _merge(folder, aside, table, schema, group)
+        moved |= dict.fromkeys(rest, first)
+    return moved
+
+
+def _groups(
+    folder: Folder, coflows_schema: pa.Schema, rows: int, nbytes: int
+) -> Iterator[list[int]]:
+    """Yield numbers of parts that make one part together."""
+    coflows = folder.parts(COFLOWS)
+    width = 16 * len(coflows_schema)  # bytes of a row, about
+    group: list[int] = []
+    total_rows = total_bytes = 0
+    for part, name in folder.parts(RESULTS).items():
+        has = folder.row_count(name)
+        size = width * folder.row_count(coflows[part]) if part in coflows else 0
+        if has > rows // 2 or size > nbytes // 2:
+            continue
+        if group and (total_rows + has > rows or total_bytes + size > nbytes):
+            if len(group) > 1:
+                yield group
+            group, total_rows, total_bytes = [], 0, 0
+        group.append(part)
+        total_rows, total_bytes = total_rows + has, total_bytes + size
+    if len(group) > 1:
+        yield group
+
+
+def _merge(folder: Folder, aside: Aside, table: str, schema: pa.Schema, group: list[int]) -> None:
+    there = folder.parts(table)
+    parts = [part for part in group if part in there]
+    if not parts:
+        return
+    tables = [read_conforming(folder, there[part], schema) for part in parts]
+    first = part_name(table, group[0])
+    # Once a reader sees the merged part it must not see the others.
+    for part in parts:
+        if there[part] != first:
+            aside.removal(there[part])
+    aside.table(first, pa.concat_tables(tables).combine_chunks())

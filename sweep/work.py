@@ -1,0 +1,144 @@
+"""What is done with a point: by a Ray worker, or by this process. Knows nothing of Ray."""
+
+from __future__ import annotations
+
+import contextlib
+import platform
+import queue
+import threading
+import time
+import traceback
+from collections import defaultdict
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from core import registry
+from core.metrics import coflow_table, summarise
+from core.trace import Trace
+from sweep.plan import Point, build_trace
+
+REPORT_S = 0.1
+"""Seconds for which a worker may keep results to itself before it begins another point."""
+
+
+@dataclass(frozen=True)
+class Result:
+    """What came of a point: a row of the dataset, and its coflows if wanted."""
+
+    row: dict[str, Any]
+    coflows: dict[str, Any] | None = None
+
+
+Executor = Callable[[Sequence[Point], bool], Iterator[Result | None]]
+"""Yields a result a point; None says that nothing came for a moment."""
+
+
+def run_point(point: Point, trace: Trace, coflows: bool) -> Result:
+    """Run one point; whatever it raises becomes a row with status ``error``."""
+    began = time.perf_counter()
+    try:
+        outcome = registry.simulate(trace, point.engine, point.scheduler, point.values)
+        row = point.columns() | {"status": "ok"} | summarise(trace, outcome)
+        table = coflow_table(trace, outcome) if coflows else None
+    except Exception as error:
+        return failed(point, error)
+    row |= {"wall_s": time.perf_counter() - began, "host": platform.node()}
+    return Result(row, table)
+
+
+def failed(point: Point, error: BaseException) -> Result:
+    """Return the row of a point that raised."""
+    said = "".join(traceback.format_exception(error))
+    return not_ok(point, "error", f"{type(error).__name__}: {error}", said)
+
+
+def not_ok(point: Point, status: str, message: str, said: str | None = None) -> Result:
+    """Return the row of a point that has no result."""
+    row = {"status": status, "error": message, "traceback": said, "host": platform.node()}
+    return Result(point.columns() | row)
+
+
+def by_trace(points: Iterable[Point]) -> dict[str, list[Point]]:
+    """Group points by the workload they share, in the order of their first point."""
+    groups: dict[str, list[Point]] = defaultdict(list)
+    for point in points:
+        groups[point.trace_id].append(point)
+    return groups
+
+
+def warm(points: Iterable[Point]) -> None:
+    """Compile the kernels that points need, or load them from the cache."""
+    needed: dict[str, set[str]] = defaultdict(set)
+    for point in points:
+        needed[point.engine].add(point.scheduler)
+    for engine, names in needed.items():
+        registry.engines()[engine].warm(sorted(names))
+
+
+_warmed: set[tuple[str, str]] = set()
+"""Engines and schedulers whose kernels this worker has loaded."""
+
+
+def run_chunk(
+    points: Sequence[Point], trace: Trace, coflows: bool, careful: bool
+) -> Iterator[list[Result]]:
+    """Run points on a worker; yield the results that came since the last yield, in their order.
+
+    The first, empty list says that the first point begins now: kernels are loaded. What is
+    finished is yielded before a point begins if the last yield is `REPORT_S` ago; with `careful`,
+    before every point, so that whoever listens knows which one is running.
+    """
+    new = {(p.engine, p.scheduler): p for p in points if (p.engine, p.scheduler) not in _warmed}
+    with contextlib.suppress(Exception):  # the points will say what is wrong
+        warm(new.values())
+        _warmed.update(new)
+    yield []
+    results: list[Result] = []
+    reported = time.monotonic()
+    for point in points:
+        if results and (careful or time.monotonic() - reported >= REPORT_S):
+            yield results
+            results, reported = [], time.monotonic()
+        results.append(run_point(point, trace, coflows))
+    yield results
+
+
+def run_locally(points: Sequence[Point], coflows: bool) -> Iterator[Result | None]:
+    """Run points one after the other in this process.
+
+    They run in a thread of their own, so that signals reach the main one during a long point.
+    """
+    results: queue.Queue[Result | BaseException | None] = queue.Queue(maxsize=64)
+
+    def work() -> None:
+        try:
+            for result in _one_by_one(points, coflows):
+                results.put(result)
+            results.put(None)
+        except BaseException as error:
+            results.put(error)
+
+    threading.Thread(target=work, name="points", daemon=True).start()
+    while True:
+        try:
+            result = results.get(timeout=0.2)
+        except queue.Empty:
+            yield None
+            continue
+        if result is None:
+            return
+        if isinstance(result, BaseException):
+            raise result
+        yield result
+
+
+def _one_by_one(points: Sequence[Point], coflows: bool) -> Iterator[Result]:
+    for group in by_trace(points).values():
+        try:
+            trace = build_trace(group[0])
+        except Exception as error:
+            yield from (failed(point, error) for point in group)
+            continue
+        for point in group:
+            yield run_point(point, trace, coflows)
