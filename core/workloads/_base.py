@@ -11,7 +11,7 @@ import numpy as np
 
 from core.parameters import Parameter, Values
 from core.plugins import discover
-from core.shuffle.axes import TRACED, partitioner_of, shuffle_parameters
+from core.shuffle.axes import PARTITIONER, TRACED, partitioner_of, shuffle_parameters
 from core.trace import Trace
 from core.workloads._jobs import Jobs, serve
 from core.workloads._redraw import redraw
@@ -69,12 +69,15 @@ class Workload:
         Parameters
         ----------
         values : mapping
-            Checked parameters by key, those of the shuffle included.
+            Checked parameters by key, those of the shuffle included; the default counts where
+            one is missing.
         rng : numpy.random.Generator
             For the workload itself.
         shuffle_seed : numpy.random.SeedSequence
             For records, samples and ties.
         """
+        values = {PARTITIONER: self.partitioner, **values}
+        values = {p.key: p.default for p in self.all_parameters if p.is_read(values)} | values
         source = self.build(values, rng)
         partitioner = partitioner_of(values)
         if isinstance(source, Jobs):
