@@ -108,4 +108,4 @@ def _best_and_worst(rows: Iterable[Row]) -> list[Row]:
 def _as_read(record: Mapping[str, Any], point: Point) -> Row:
     """Return a row with the parameters that its point has read, the others None."""
     unread = dict.fromkeys(p.column for p in registry.parameters().values())
-    return dict(record) | unread | point.columns()
+    return dict(record) | unread | point.shown()

@@ -44,10 +44,25 @@ class Point:
 
     def columns(self) -> dict[str, Value]:
         """Return the point as columns of the dataset."""
+        return self.shown() | _stored(self.values)
+
+    def shown(self) -> dict[str, Value]:
+        """Return the point by columns, with the values as given: also words like ``auto``."""
         named = {"point_id": self.point_id, **{n: getattr(self, n) for n in NAMES}}
         named["trace_id"] = self.trace_id
         more = {"replicate": self.replicate, "seed": self.seed}
         return named | more | {k.replace(".", "_"): v for k, v in self.values.items()}
+
+
+def _stored(values: Mapping[str, Value]) -> dict[str, Value]:
+    """Return parameters by column; a word in place of a number, as ``auto``, is missing."""
+    known = registry.parameters()
+    return {
+        key.replace(".", "_"): None
+        if isinstance(value, str) and key in known and known[key].kind is not str
+        else value
+        for key, value in values.items()
+    }
 
 
 @dataclass
@@ -101,8 +116,7 @@ def make_plan(grid: Grid) -> Plan:
         asked = dict(zip(names, combination, strict=True))
         for point in expansion.points(asked):
             plan.points.setdefault(point.point_id, point)
-            row = {k.replace(".", "_"): v for k, v in asked.items()}
-            row = point.columns() | row
+            row = point.columns() | _stored(asked)
             row["replicate"] = point.replicate
             plan.rows.append({"grid_row": len(plan.rows)} | row)
     check_all_read(grid, expansion.read)

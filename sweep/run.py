@@ -75,14 +75,15 @@ def _execute(
 ) -> bool:
     """Run what is not finished and store it; return whether it was interrupted."""
     began = time.monotonic()
-    coflows = bool(settings["output.coflows"])
+    tables = ("coflows", "reducers")
+    wanted = frozenset(table for table in tables if settings[f"output.{table}"])
     counts = {"ok": 0, "failed": 0}
     with ExitStack() as stack:
         executor = None
         if settings["ray.address"] is not None:
             # A cluster that does not answer is bad input: found before anything is written.
             executor = stack.enter_context(_executor(settings, list(plan.points.values())))
-        data = stack.enter_context(Dataset.open(directory, coflows=coflows))
+        data = stack.enter_context(Dataset.open(directory, details=wanted))
         _say_set_aside(data, console)
         passed_over = (
             set() if settings["sweep.retry_failed"] else data.failed() & plan.points.keys()
@@ -112,7 +113,7 @@ def _execute(
                     executor = stack.enter_context(_executor(settings, todo))
                 interrupts.install()
                 with Progress(len(todo), console) as progress:
-                    results = executor(todo, coflows)
+                    results = executor(todo, wanted)
                     _collect(results, data, progress, counts, settings, interrupts)
             except KeyboardInterrupt:
                 pass
@@ -177,7 +178,7 @@ def _collect(
 ) -> None:
     for result in results:
         if result is not None:
-            data.add(result.row, result.coflows)
+            data.add(result.row, result.details)
             progress.add(result.row)
             ok = result.row["status"] == "ok"
             counts["ok" if ok else "failed"] += 1

@@ -15,6 +15,12 @@ SETTINGS = (
     ),
     Parameter("output.dir", str, None, "dataset directory or URI; empty: outputs/<date>_<time>"),
     Parameter("output.coflows", bool, False, "also store one row per point and coflow"),
+    Parameter(
+        "output.reducers",
+        bool,
+        False,
+        "also store one row per point, job and bucket, and those of the rates that auto weighed",
+    ),
     Parameter("ray.address", str, None, "Ray cluster to connect to; empty: a local one"),
     Parameter("ray.num_cpus", int, None, "workers of the local Ray; empty: one a core", minimum=1),
     Parameter(
