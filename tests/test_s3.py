@@ -105,13 +105,13 @@ def test_a_damaged_part_is_set_aside(uri) -> None:
 def test_no_bucket_and_nothing_there(uri) -> None:
     with pytest.raises(StoreError, match="does not exist or is empty"):
         load(uri)
-    with pytest.raises(StoreError, match="cannot create .*nobucket"):
+    with pytest.raises(StoreError, match=r"cannot create .*nobucket"):
         opened(uri.replace("bucket", "nobucket", 1))
 
 
 def test_messages_name_the_file_and_no_secret(uri) -> None:
-    folder = Folder.at(uri.replace("s3://", "s3://me:secret@", 1))
-    assert "secret" not in folder.shown
+    folder = Folder.at(uri.replace("s3://", "s3://me:hidden@", 1))
+    assert "hidden" not in folder.shown
     place, options = folder.show("results/part-000001.parquet").split("?")
     assert place.endswith("no-secret/results/part-000001.parquet")
     assert "scheme=http" in options
