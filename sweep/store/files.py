@@ -34,6 +34,7 @@ DAMAGED = "damaged"
 _JOURNAL = f"{ASIDE}/journal.json"
 
 _PART = re.compile(r"part-(\d+)\.parquet")
+_SECRET = re.compile(r"://[^/@]*@")
 _PART_NUMBER = re.compile(r"\d+")
 
 
@@ -71,7 +72,7 @@ class Folder:
             return cls(pafs.LocalFileSystem(), os.path.abspath(shown), shown)  # noqa: PTH100
         with translated(f"cannot use {shown}"):
             fs, root = pafs.FileSystem.from_uri(shown)
-        return cls(fs, root, shown)
+        return cls(fs, root, _SECRET.sub("://", shown))
 
     @property
     def local(self) -> bool:
@@ -84,7 +85,8 @@ class Folder:
 
     def show(self, name: str) -> str:
         """Return the name of a file for messages."""
-        return f"{self.shown.rstrip('/')}/{name}" if name else self.shown
+        place, question, options = self.shown.partition("?")  # a URI may have options
+        return f"{place.rstrip('/')}/{name}{question}{options}" if name else self.shown
 
     def kind(self, name: str = "") -> Any:
         """Return the `pyarrow.fs.FileType` of a file; NotFound where there is none."""
