@@ -9,9 +9,9 @@ from functools import cache
 
 import numpy as np
 
-from core.parameters import Parameter, Values
+from core.parameters import Parameter, Values, completed
 from core.plugins import discover
-from core.shuffle.axes import PARTITIONER, TRACED, partitioner_of, shuffle_parameters
+from core.shuffle.axes import TRACED, partitioner_of, shuffle_parameters
 from core.trace import Trace
 from core.workloads._jobs import Jobs, serve
 from core.workloads._redraw import redraw
@@ -76,8 +76,7 @@ class Workload:
         shuffle_seed : numpy.random.SeedSequence
             For records, samples and ties.
         """
-        values = {PARTITIONER: self.partitioner, **values}
-        values = {p.key: p.default for p in self.all_parameters if p.is_read(values)} | values
+        values = completed(self.all_parameters, values)
         source = self.build(values, rng)
         partitioner = partitioner_of(values)
         if isinstance(source, Jobs):
