@@ -125,11 +125,12 @@ def section(workload: Sequence[str], widths: Sequence[str]) -> str:
         rows.append("|".join([claim.text, claim.published, *cells]))
     text = _table(rows)
     for block, found in zip(BLOCKS, results, strict=True):
-        text += f"\n**{block.title}** (`{' '.join(block.words)}`)\n\n" + _block(found)
+        text += f"\n**{block.title}** (`{' '.join(block.words)}`)\n\n" + block_table(found)
     return text
 
 
-def _block(found: Results) -> str:
+def block_table(found: Results) -> str:
+    """Return the table of one engine, one row a line."""
     head = (
         "scheduler|width|Q0 [MB]|mean [s]|p50 [s]|p95 [s]|gap|over Aalo, 10 MB|over Aalo, same Q0"
     )
