@@ -248,7 +248,9 @@ def test_limits_of_too_many_keys_are_refused(monkeypatch: pytest.MonkeyPatch) ->
     )
     plan = planned([2, 2, 2], 1)
     rules = Rules("first_fit", "hash", True)
-    with pytest.raises(ShuffleError, match=r"limits_on_unsplit_keys=true .* 3 planned keys"):
+    with pytest.raises(
+        ShuffleError, match=r"limits 3 keys .* 2 splits, with shuffle.limits_on_unsplit_keys=true"
+    ):
         place(data, plan, np.zeros(3, np.int64), rules, generator(1))
 
 
