@@ -42,7 +42,7 @@ def end_grants(net: Net, now: float, until: float, shares: bool) -> bool:
     z = net.z[0]
     if z.soonest > until:
         return False
-    z.soonest = np.inf
+    soonest = np.inf
     for i in range(z.grants):
         g = net.g[i]
         if g.end <= until:
@@ -62,7 +62,8 @@ def end_grants(net: Net, now: float, until: float, shares: bool) -> bool:
                     net.r[g.row].stale = 1
             if net.c[k].live == 0:
                 net.c[k].end = now
-        z.soonest = min(z.soonest, g.end)
+        soonest = min(soonest, g.end)
+    z.soonest = soonest
     return bool(z.per_flow == 1)
 
 

@@ -49,10 +49,9 @@ def simulate(net: Net, code: int, key: Floats, pause: int) -> int:
         give(net, 1.0, 0.0)
         for i in range(z.active):
             _serve(net, net.order[i])
-        z.soonest = np.inf
         if z.backfill == 1:
             backfill(net)
-            _end_by_grants(net)
+        _end_by_grants(net)
         if pause == AFTER:
             return DECIDE
 
@@ -130,7 +129,7 @@ def _end_by_grants(net: Net) -> None:
     coflows are found all of whose flows are served.
     """
     z = net.z[0]
-    low = 0
+    low, soonest = 0, np.inf
     while low < z.grants:
         k, last, high = net.g[low].coflow, 0.0, low  # the grants of a coflow lie together
         c = net.c[k]
@@ -138,10 +137,11 @@ def _end_by_grants(net: Net) -> None:
         while high < z.grants and net.g[high].coflow == k:
             g = net.g[high]
             left = net.left[g.flow] * c.scale
-            g.end = z.now + left / (left * pace + g.rate)
-            z.soonest = min(z.soonest, g.end)
-            last = max(last, g.end)
+            end = z.now + left / (left * pace + g.rate)
+            g.end = end
+            soonest, last = min(soonest, end), max(last, end)
             high += 1
         if high - low == c.live and z.per_flow == 0:
             c.end = min(c.end, last)
         low = high
+    z.soonest = soonest

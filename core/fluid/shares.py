@@ -52,10 +52,9 @@ def simulate(net: Net, modes: Ints, limits: Floats, weights: Floats, pause: bool
                 last = net.c[k].queue
                 give(net, weights[last] / total, 1.0)
             _allocate(net, k, modes[1])
-        z.soonest = np.inf
         if z.backfill == 1:
             backfill(net)
-            _end_by_grants(net)
+        _end_by_grants(net)
         for i in range(z.active):
             leaves_at(net, net.order[i])
         if pause:
@@ -133,22 +132,26 @@ def _allocate(net: Net, k: int, allocation: int) -> None:
         if allocation == MAX_MIN:
             fill(net, k)
         set_rates(net, k, allocation)
+    speed = 0.0
     for slot in range(c.first, c.last):
         s = net.s[slot]
         if s.live > 0:
             take(net, s.port, s.used)
-            if slot >= c.middle:
-                c.speed += s.used
+            speed += s.used
+    c.speed = 0.5 * speed  # each byte counts at two ports
 
 
 @inlined
 def _end_by_grants(net: Net) -> None:
     """Find the ends of the flows that the backfill serves."""
     z = net.z[0]
+    soonest = np.inf
     for i in range(z.grants):
         g = net.g[i]
         rate = min(net.s[g.row].share, net.s[g.sender].share)
         left = net.left[g.flow] - rate * (z.now - net.r[g.row].since)
-        g.end = z.now + left / (rate + g.rate)
-        z.soonest = min(z.soonest, g.end)
+        end = z.now + left / (rate + g.rate)
+        g.end = end
+        soonest = min(soonest, end)
         net.c[g.coflow].speed += g.rate
+    z.soonest = soonest

@@ -102,7 +102,7 @@ CLOCK = np.dtype(
 
 ALL, LIVE, OPEN = 0, 1, 2
 EVERY, FREE = 0, 1
-BEFORE, AFTER, SHARE, INVERSE, USED = 0, 1, 2, 3, 4
+BEFORE, SHARE, INVERSE, USED = 0, 1, 2, 3
 
 
 class Net(NamedTuple):
@@ -131,7 +131,7 @@ class Net(NamedTuple):
     free: Floats
     """What nobody uses of each port, shape (128 W,) [B/s]."""
     scratch: Floats
-    """One coflow by sender, shape (5, P): share `BEFORE` and `SHARE` now, `INVERSE`, `USED`."""
+    """One coflow by sender, shape (4, P): share `BEFORE` and `SHARE` now, `INVERSE`, `USED`."""
     slot_bits: Words
     """Partners of each slot, receivers of a sender, senders of a row: `ALL` that have a flow in the
     row, and those of them that are `LIVE`; shape (…, 2)."""
@@ -179,7 +179,7 @@ def new_net(d: Demand) -> Net:
         left=d.size_bytes.copy(),
         capacity=capacity,
         free=np.zeros(128 * words),
-        scratch=np.zeros((5, d.ports)),
+        scratch=np.zeros((4, d.ports)),
         slot_bits=slot_bits,
         port_bits=np.stack((own, own, np.zeros_like(own)), axis=1),
         free_bits=free_bits,

@@ -113,14 +113,15 @@ def set_rates(net: Net, k: int, allocation: int) -> None:
             senders[SHARE, i] = s.share
             senders[INVERSE, i] = 1.0 / s.share
             senders[USED, i] = known * s.used
-    c.end = np.inf
+    soonest = np.inf
     for row in range(c.middle, c.last):
         s = net.s[row]
         if s.live > 0:
             before = s.share
             if _renew(net, row, allocation) < np.inf or s.share > binding or known == 0.0:
                 _set_row(net, row, before, known)
-            c.end = min(c.end, net.r[row].end)
+            soonest = min(soonest, net.r[row].end)
+    c.end = soonest
     for i in range(c.middle - c.first):
         net.s[c.first + i].used = senders[USED, i]
 
@@ -131,37 +132,39 @@ def _set_row(net: Net, row: int, before: float, known: float) -> None:
 
     Their old rates count as `known`, 0 or 1, in the sums.
     """
-    s, r, senders = net.s[row], net.r[row], net.scratch
+    s, r = net.s[row], net.r[row]
     now = net.z[0].now
     dt = now - r.since
-    share, used, soonest = s.share, 0.0, np.inf
+    peer, left = net.peer[r.flow : r.flow + r.width], net.left[r.flow : r.flow + r.width]
+    was, shares = net.scratch[BEFORE], net.scratch[SHARE]
+    inverses, used = net.scratch[INVERSE], net.scratch[USED]
+    share, total, soonest = s.share, 0.0, np.inf
     inverse = 1.0 / share
-    kept = r.flow
-    for f in range(r.flow, r.flow + r.width):
-        left = net.left[f]
-        if left > 0.0:
-            i = net.peer[f]
-            old = senders[BEFORE, i]
-            if before < old:
-                old = before
-            rate, slowness = senders[SHARE, i], senders[INVERSE, i]
-            if share < rate:
-                rate, slowness = share, inverse
-            left -= old * dt
-            if left < TINY:
-                left = TINY
-            net.left[kept] = left
-            net.peer[kept] = i
-            kept += 1
-            senders[USED, i] += rate - known * old
-            used += rate
-            wait = left * slowness
-            if wait < soonest:
-                soonest = wait
-    if kept < r.flow + r.width:
-        r.width = kept - r.flow
-        for w in range(r.bits, r.bits + r.words):
-            net.slot_bits[w, ALL] = net.slot_bits[w, LIVE]
-    s.used = used
+    if s.live < r.width:
+        _close_gaps(net, row)
+    for f in range(s.live):
+        i = np.uint64(peer[f])
+        old = min(before, was[i])
+        rate = min(share, shares[i])
+        rest = max(left[f] - old * dt, TINY)
+        left[f] = rest
+        used[i] += rate - known * old
+        total += rate
+        soonest = min(soonest, rest * max(inverse, inverses[i]))
+    s.used = total
     r.since = now
     r.end = now + soonest
+
+
+@inlined
+def _close_gaps(net: Net, row: int) -> None:
+    r = net.r[row]
+    kept = r.flow
+    for f in range(r.flow, r.flow + r.width):
+        if net.left[f] > 0.0:
+            net.left[kept] = net.left[f]
+            net.peer[kept] = net.peer[f]
+            kept += 1
+    r.width = kept - r.flow
+    for w in range(r.bits, r.bits + r.words):
+        net.slot_bits[w, ALL] = net.slot_bits[w, LIVE]
