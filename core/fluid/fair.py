@@ -10,7 +10,7 @@ import numpy as np
 
 from core.fluid.events import DONE, PATIENCE, STALLED, horizon
 from core.fluid.pairs import Pairs, admit, end_flow, insert, is_due, next_time
-from core.jit import inner, kernel
+from core.jit import inlined, inner, kernel
 from core.trace import Floats, Ints
 
 
@@ -65,13 +65,13 @@ def simulate(net: Pairs) -> int:
                 end[j] = _next_end(net, j, given[j], rate[j], now)
 
 
-@inner
+@inlined
 def _move(given: Floats, rate: Floats, seconds: float) -> None:
     for i in range(len(given)):
         given[i] += rate[i] * seconds
 
 
-@inner
+@inlined
 def _end_flows(
     net: Pairs, j: int, given: Floats, rate: Floats, count: Ints, now: float, until: float
 ) -> bool:
@@ -89,7 +89,7 @@ def _end_flows(
     return due
 
 
-@inner
+@inlined
 def _next_end(net: Pairs, j: int, given: Floats, rate: Floats, now: float) -> float:
     wait = np.inf
     for i in range(len(given)):

@@ -13,7 +13,7 @@ import numpy as np
 
 from core.fluid.events import DONE, PATIENCE, STALLED, horizon
 from core.fluid.pairs import Pairs, admit, end_flow, insert, is_due, next_time
-from core.jit import inner, kernel
+from core.jit import inlined, inner, kernel
 from core.trace import Floats, Ints
 
 
@@ -94,7 +94,7 @@ def simulate(net: Pairs) -> int:
             _repair(net, hold, now)
 
 
-@inner
+@inlined
 def _list(hold: Hold, port: int) -> None:
     """Note a port that looks for a flow."""
     if hold.listed[port] == 0:
@@ -103,7 +103,7 @@ def _list(hold: Hold, port: int) -> None:
         hold.queue[-1] += 1
 
 
-@inner
+@inlined
 def _wait(net: Pairs, hold: Hold, flow: int, left: float) -> None:
     """Put a flow into its pair's list."""
     net.left[flow] = left
@@ -112,13 +112,13 @@ def _wait(net: Pairs, hold: Hold, flow: int, left: float) -> None:
     _note_first(net, hold, net.dst[flow], net.src[flow])
 
 
-@inner
+@inlined
 def _note_first(net: Pairs, hold: Hold, j: int, i: int) -> None:
     flow = net.head[j, i]
     hold.first[0, j, i] = hold.first[1, i, j] = net.value[flow] if flow >= 0 else np.inf
 
 
-@inner
+@inlined
 def _release(net: Pairs, hold: Hold, flow: int) -> None:
     """Take a flow off its ports; both look for another."""
     i, j = net.src[flow], len(net.head) + net.dst[flow]
@@ -128,7 +128,7 @@ def _release(net: Pairs, hold: Hold, flow: int) -> None:
     _list(hold, j)
 
 
-@inner
+@inlined
 def _repair(net: Pairs, hold: Hold, now: float) -> None:
     """Give ports to waiting flows until none is smaller than the holders of both its ports.
 
@@ -162,7 +162,7 @@ def _repair(net: Pairs, hold: Hold, now: float) -> None:
     hold.queue[-1] = 0
 
 
-@inner
+@inlined
 def _smallest(net: Pairs, hold: Hold) -> int:
     """Place in the queue of the port that can get the smallest flow, −1 if none can get any."""
     found, best = -1, -1
@@ -177,7 +177,7 @@ def _smallest(net: Pairs, hold: Hold) -> int:
     return found
 
 
-@inner
+@inlined
 def _give(net: Pairs, hold: Hold, now: float, flow: int) -> None:
     """Give a waiting flow, the first of its pair, its ports; who held them waits."""
     i, j = net.src[flow], len(net.head) + net.dst[flow]
@@ -194,20 +194,20 @@ def _give(net: Pairs, hold: Hold, now: float, flow: int) -> None:
     hold.end[i] = hold.end[j] = now + net.left[flow] / hold.rate[i]
 
 
-@inner
+@inlined
 def _value(hold: Hold, now: float, port: int) -> float:
     """Value of the flow that holds a port, ∞ if it is free."""
     return float(np.rint((hold.end[port] - now) * hold.rate[port] / hold.grain))
 
 
-@inner
+@inlined
 def _yields(hold: Hold, now: float, port: int, value: float, flow: int) -> bool:
     """Whether a port is free or its holder comes after a waiting flow."""
     theirs = _value(hold, now, port)
     return bool(theirs > value or (theirs == value and hold.holder[port] > flow))
 
 
-@inner
+@inlined
 def _can_get(net: Pairs, hold: Hold, now: float, flow: int) -> bool:
     """Whether a waiting flow is the first of its pair and smaller than both holders."""
     i, j = net.src[flow], net.dst[flow]
@@ -219,7 +219,7 @@ def _can_get(net: Pairs, hold: Hold, now: float, flow: int) -> bool:
     )
 
 
-@inner
+@inlined
 def _best(net: Pairs, hold: Hold, now: float, port: int) -> int:
     """Smallest waiting flow at a port that is smaller than the holders of both its ports."""
     ports = len(net.head)
