@@ -40,7 +40,8 @@ from core.workloads import Workload, workloads
 from sweep import __version__
 from sweep.grid import Grid, declarations
 from sweep.help import help_text
-from sweep.settings import REPLICATES, SEED, SETTINGS
+from sweep.rows import Axes, Interval, Shape
+from sweep.settings import FILTER, METHOD, REPLICATES, SAMPLE, SEED, SETTINGS, ZIP
 
 GROUPS = ("engine", "workload")
 MOST_VALUES = 1_000_000
@@ -145,7 +146,9 @@ def read_request(
     InputError
         Anything that cannot be read, is not known or has no place.
     """
-    experiments, given = _split(_parsed(overrides))
+    conditions, others = _conditions(overrides)
+    experiments, given = _split(_parsed(others))
+    given |= conditions
     search = []
     if config_dir is not None:
         if not os.path.isdir(config_dir):  # noqa: PTH112
@@ -176,6 +179,8 @@ def read_request(
     for key in given:
         if key.startswith("ray.") and _one("executor", given, base.get("executor")) == "local":
             raise GridError(f"{key}: executor=local does not read it; leave one of the two out")
+    if isinstance(base.get(ZIP.key), list):  # of a file
+        base[ZIP.key] = _zip_text(base[ZIP.key])
     settings = {key: p.check(_one(key, given, base.get(key))) for key, p in _SINGLE.items()}
     asked = set(given) - {p.key for p in SETTINGS} | set(file_grid) | _changed(bases.values())
     grid = Grid(
@@ -184,8 +189,17 @@ def read_request(
         given=frozenset(asked),
         seed=base.get("seed"),
         replicates=settings.pop("replicates"),
+        shape=_shape(settings),
     )
     return grid, settings
+
+
+def _shape(settings: Mapping[str, Any]) -> Shape:
+    text = settings[ZIP.key]
+    zipped = tuple(tuple(group.split(",")) for group in text.split(";")) if text else ()
+    if settings[SAMPLE.key] is None and settings[METHOD.key] != METHOD.default:
+        raise GridError(f"{METHOD.key}={settings[METHOD.key]} needs {SAMPLE.key}=<rows>")
+    return Shape(zipped, settings[FILTER.key], settings[SAMPLE.key], settings[METHOD.key])
 
 
 def _changed(bases: Iterable[Mapping[str, Any]]) -> set[str]:
@@ -197,6 +211,24 @@ def _changed(bases: Iterable[Mapping[str, Any]]) -> set[str]:
         for key, value in base.items()
         if key in known and value not in (None, *(p.default for p in known[key]))
     }
+
+
+def _conditions(overrides: Sequence[str]) -> tuple[dict[str, list[Any]], list[str]]:
+    """Return ``sweep.filter`` as it stands, which is not in Hydra's grammar, and the rest."""
+    given: dict[str, list[Any]] = {}
+    others = []
+    for text in overrides:
+        key, _, value = text.partition("=")
+        if key.strip().lstrip("+") != FILTER.key:
+            others.append(text)
+        elif given:
+            raise GridError(f"{FILTER.key} is given twice; join the conditions by 'and'")
+        else:
+            value = value.strip()
+            quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "'\""
+            inside = value[1:-1] if quoted else ""
+            given[FILTER.key] = [inside if quoted and value[0] not in inside else value]
+    return given, others
 
 
 def _parsed(overrides: Sequence[str]) -> list[Override]:
@@ -220,10 +252,10 @@ def _hint(text: str) -> str:
     return "quote text with special characters, as in 'key=\"…\"'"
 
 
-def _split(overrides: Sequence[Override]) -> tuple[list[str], dict[str, list[Any]]]:
+def _split(overrides: Sequence[Override]) -> tuple[list[str], dict[str, list[Any] | Interval]]:
     """Return the experiments as Hydra wants them, and the values of every other key."""
     experiments: list[str] = []
-    given: dict[str, list[Any]] = {}
+    given: dict[str, list[Any] | Interval] = {}
     for override in overrides:
         key = override.key_or_group
         text = override.input_line or key
@@ -237,7 +269,8 @@ def _split(overrides: Sequence[Override]) -> tuple[list[str], dict[str, list[Any
         _check_key(key)
         if key in given:
             raise GridError(f"{key} is given twice; write all its values once: {key}=a,b")
-        given[key] = _values(override)
+        interval = None if key in _SINGLE else _interval(override.value())
+        given[key] = _values(override) if interval is None else interval
     return experiments, given
 
 
@@ -251,11 +284,32 @@ def _check_key(key: str) -> None:
         raise GridError(f"{key}: no such key{hint}; --help lists all keys")
 
 
+def _interval(value: Any) -> Interval | None:
+    """Return an ``interval()``, tagged ``log`` or not, of Hydra's grammar."""
+    if not isinstance(value, IntervalSweep) or value.start is None or value.end is None:
+        return None
+    return Interval(float(value.start), float(value.end), log="log" in value.tags)
+
+
+def _zip_text(value: Any) -> str:
+    """Return the keys of ``sweep.zip``, a list or a list of lists, as one text."""
+    groups = value if isinstance(value, list) else str(getattr(value, "text", value)).split(";")
+    if groups and not isinstance(groups[0], list) and isinstance(value, list):
+        groups = [groups]
+    found = []
+    for group in groups:
+        keys = group if isinstance(group, list) else group.strip("[] ").split(",")
+        found.append(",".join(str(getattr(key, "text", key)).strip() for key in keys))
+    return ";".join(found)
+
+
 def _values(override: Override) -> list[Any]:
     key = override.key_or_group
     value = override.value()
+    if key == ZIP.key:
+        return [_zip_text(value)]
     if isinstance(value, IntervalSweep):
-        raise GridError(f"{override.input_line}: interval() names no values; write range() or a,b")
+        raise GridError(f"{override.input_line}: takes one value a run")
     if isinstance(value, Glob):
         names = {"scheduler": list(schedulers()), **{g: list(_members(g)) for g in GROUPS}}
         values: list[Any] = value.filter(sorted(names.get(key, [])))
@@ -300,9 +354,11 @@ def _members(group: str) -> Mapping[str, Engine | Workload]:
     return registry.engines() if group == "engine" else workloads()
 
 
-def _known(group: str, axes: Mapping[str, Sequence[Any]]) -> Iterator[str]:
+def _known(group: str, axes: Axes) -> Iterator[str]:
     members = _members(group)
-    for name in axes[group]:
+    values = axes[group]
+    names: Sequence[Any] = [values] if isinstance(values, Interval) else values
+    for name in names:
         if name not in members:
             raise GridError(
                 f"{group}={name}: unknown{nearest(str(name), members)}; allowed is one of "
@@ -311,10 +367,11 @@ def _known(group: str, axes: Mapping[str, Sequence[Any]]) -> Iterator[str]:
         yield name
 
 
-def _one(key: str, given: Mapping[str, Sequence[Any]], default: Any) -> Any:
+def _one(key: str, given: Axes, default: Any) -> Any:
     values = given.get(key, [default])
-    if len(values) != 1:
-        raise ParameterError(f"{key}={','.join(map(str, values))}: takes one value a run")
+    if isinstance(values, Interval) or len(values) != 1:
+        text = values if isinstance(values, Interval) else ",".join(map(str, values))
+        raise ParameterError(f"{key}={text}: takes one value a run")
     return values[0]
 
 

@@ -16,8 +16,9 @@ from core.errors import GridError
 from core.jit import cache_directory
 from core.parameters import Value
 from sweep import execute
+from sweep.describe import count, describe, estimate
 from sweep.ending import print_again, report
-from sweep.grid import Grid, grid_size
+from sweep.grid import Grid
 from sweep.interrupts import Interrupts
 from sweep.manifest import manifest_of, now
 from sweep.plan import Plan, Point, make_plan
@@ -50,6 +51,8 @@ def run(grid: Grid, settings: Settings, command: Sequence[str]) -> int:
     plan = make_plan(grid)
     describe(plan, console)
     if settings["sweep.dry_run"]:
+        workers = 1 if settings["executor"] == "local" else settings["ray.num_cpus"]
+        estimate(plan, "outputs/latest", int(workers or os.cpu_count() or 1), console)
         return 0
     directory = str(settings["output.dir"] or _fresh_directory())
     manifest = manifest_of(plan, settings, command)
@@ -95,12 +98,12 @@ def _execute(
         _point_latest_at(directory)
         if finished := len(plan.points) - len(todo) - len(passed_over):
             console.print(
-                f"{_count(finished, 'point')} finished in {directory}: {len(todo)} to run",
+                f"{count(finished, 'point')} finished in {directory}: {len(todo)} to run",
                 markup=False,
             )
         if passed_over:
             console.print(
-                f"{_count(len(passed_over), 'point')} failed before and will not run again without "
+                f"{count(len(passed_over), 'point')} failed before and will not run again without "
                 "sweep.retry_failed=true",
                 markup=False,
             )
@@ -137,35 +140,10 @@ def _say_set_aside(data: Dataset, console: Console) -> None:
         )
 
 
-def describe(plan: Plan, console: Console) -> None:
-    """Print axes, grid rows and unique points, and why rows collapsed."""
-    axes = [f"{k}: {', '.join(map(str, v))}" for k, v in plan.axes.items() if len(v) > 1]
-    rows, points = len(plan.rows), len(plan.points)
-    for axis in axes:
-        console.print(f"  {axis}", markup=False, soft_wrap=True)
-    for key, count in plan.repeated.items():
-        console.print(f"  {key}: {_count(count, 'repeated value')} left out", markup=False)
-    grid = (
-        _count(rows, "grid row")
-        if rows == grid_size(plan.axes)
-        else (f"{grid_size(plan.axes)} combinations, {rows} grid rows with replicates")
-    )
-    if fixed := [f"{k}={v[0]}" for k, v in plan.axes.items() if len(v) == 1]:
-        console.print(f"  {' '.join(fixed)}", markup=False, soft_wrap=True)
-    console.print(f"{grid}: {_count(points, 'unique point')}", markup=False)
-    if points < rows:
-        for reason in plan.unread():
-            console.print(f"  {reason}", markup=False, soft_wrap=True)
-
-
 def _compiled() -> bool:
     """Whether kernels of this version lie compiled on disk."""
     path = cache_directory()
     return path is not None and any(path.rglob("*.nbi"))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _collect(

@@ -92,7 +92,15 @@ def warm(points: Iterable[Point]) -> None:
 
 
 _warmed: set[tuple[str, str]] = set()
-"""Engines and schedulers whose kernels this worker has loaded."""
+"""Engines and schedulers whose kernels this process has loaded."""
+
+
+def _warm_once(points: Iterable[Point]) -> None:
+    """Load kernels before the clock of a point runs."""
+    new = {(p.engine, p.scheduler): p for p in points if (p.engine, p.scheduler) not in _warmed}
+    with contextlib.suppress(Exception):  # the points will say what is wrong
+        warm(new.values())
+        _warmed.update(new)
 
 
 def run_chunk(
@@ -104,10 +112,7 @@ def run_chunk(
     finished is yielded before a point begins if the last yield is `REPORT_S` ago; with `careful`,
     before every point, so that whoever listens knows which one is running.
     """
-    new = {(p.engine, p.scheduler): p for p in points if (p.engine, p.scheduler) not in _warmed}
-    with contextlib.suppress(Exception):  # the points will say what is wrong
-        warm(new.values())
-        _warmed.update(new)
+    _warm_once(points)
     yield []
     results: list[Result] = []
     reported = time.monotonic()
@@ -156,4 +161,5 @@ def _one_by_one(points: Sequence[Point], wanted: Details) -> Iterator[Result]:
             yield from (failed(point, error) for point in group)
             continue
         for point in group:
+            _warm_once([point])
             yield run_point(point, trace, wanted)
