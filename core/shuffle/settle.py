@@ -7,8 +7,6 @@ import numpy as np
 from core.jit import kernel
 from core.shuffle.draws import Floats, Ints
 
-ROUNDS = 100
-"""Portions that the records of a pair of buckets come in."""
 UPDATES = 2e8
 """Most steps of evening out: seconds."""
 TOLERANCE = 1e-7
@@ -16,20 +14,11 @@ TOLERANCE = 1e-7
 
 
 @kernel
-def _settle(
-    one: Ints, other: Ints, weight: Floats, load: Floats, on_one: Floats, close: float
+def _even_out(
+    one: Ints, other: Ints, weight: Floats, on_one: Floats, load: Floats, sweeps: int, close: float
 ) -> None:
-    """Send portions to the lesser load, then even out two buckets at a time until nothing moves."""
-    for turn in range(ROUNDS):
-        for i in range(len(weight)):
-            e = i if turn % 2 == 0 else len(weight) - 1 - i
-            portion = weight[e] / ROUNDS
-            if load[one[e]] <= load[other[e]]:
-                load[one[e]] += portion
-                on_one[e] += portion
-            else:
-                load[other[e]] += portion
-    for _ in range(int(UPDATES / max(len(weight), 1))):
+    """Even out two buckets at a time, over all pairs again and again, until nothing moves."""
+    for _ in range(sweeps):
         moved = 0.0
         for e in range(len(weight)):
             move = (load[other[e]] - load[one[e]]) / 2
@@ -45,10 +34,11 @@ def _settle(
 def shares(one: Ints, other: Ints, records: Ints, buckets: int) -> Floats:
     """Return the share of each key that its first bucket gets, where records come well mixed.
 
-    The model: all keys of two buckets are alike, their records come in small portions, in turn
-    with those of the other pairs, each to the lesser load. Then the loads are made as even as
-    the pairs allow, for portions are coarser than records: a pair with records on both sides
-    ends with equal loads.
+    The loads tend to the most even ones that the pairs allow: where a pair of buckets has
+    records on both sides, the two have equal loads. They are unique, and those of single records
+    to a few per cent. How the pairs share in making them even is not: here all start from
+    halves, and keys with the same two buckets are alike, so that the number of keys on two
+    buckets is an estimate.
 
     Parameters
     ----------
@@ -60,9 +50,12 @@ def shares(one: Ints, other: Ints, records: Ints, buckets: int) -> Floats:
     pair, at = np.unique(
         np.minimum(one, other) * buckets + np.maximum(one, other), return_inverse=True
     )
+    low, high = pair // buckets, pair % buckets
     weight = np.bincount(at, records, len(pair)).astype(np.float64, copy=False)
-    on_low, load = np.zeros(len(pair)), np.zeros(buckets)
-    close = TOLERANCE * float(weight.sum()) / buckets
-    _settle(pair // buckets, pair % buckets, weight, load, on_low, close)
+    on_low = weight / 2
+    ends = np.concatenate((low, high))
+    load = np.bincount(ends, np.tile(on_low, 2), buckets).astype(np.float64, copy=False)
+    sweeps = int(UPDATES / max(len(pair), 1))
+    _even_out(low, high, weight, on_low, load, sweeps, TOLERANCE * float(load.mean()))
     of_low = (on_low / np.maximum(weight, 1))[at]
     return np.where(one <= other, of_low, 1 - of_low)
