@@ -7,6 +7,8 @@ rows of P × P arrays, without branches, so that they compile to vector instruct
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import numpy as np
 
 from core.fluid.events import DONE, PATIENCE, STALLED, horizon
@@ -15,108 +17,131 @@ from core.jit import inlined, kernel
 from core.trace import Floats
 
 
+class Pace(NamedTuple):
+    """Who is how far and how fast; pairs by receiver, then sender, ports senders first."""
+
+    given: Floats
+    """Bytes that each flow of a pair has been given since the pair was idle, shape (P, P)."""
+    rate: Floats
+    """Shape (P, P) [B/s]."""
+    first: Floats
+    """Tag of the next flow of the pair to end, ∞ if there is none, shape (P, P) [B]."""
+    flows: Floats
+    """Flows of a pair, by receiver and by sender, shape (2, P, P)."""
+    at_port: Floats
+    """Flows, shape (2P,)."""
+    since: Floats
+    """When `given` was brought up to date, by receiver, shape (P,) [s]."""
+    end: Floats
+    """Next end of a flow, by receiver, shape (P,) [s]."""
+    level: Floats
+    """Rate at which a port is full, ∞ where it never is, shape (2P,) [B/s]."""
+    scratch: Floats
+    """Water-filling: flows not fixed, what is left, their ratio; shape (3, 2P)."""
+
+
+def new_pace(ports: int) -> Pace:
+    """Return the state before the first arrival."""
+    return Pace(
+        given=np.zeros((ports, ports)),
+        rate=np.zeros((ports, ports)),
+        first=np.full((ports, ports), np.inf),
+        flows=np.zeros((2, ports, ports)),
+        at_port=np.zeros(2 * ports),
+        since=np.zeros(ports),
+        end=np.full(ports, np.inf),
+        level=np.zeros(2 * ports),
+        scratch=np.zeros((3, 2 * ports)),
+    )
+
+
 @kernel
-def simulate(net: Pairs) -> int:
+def simulate(net: Pairs, pace: Pace) -> int:
     """Run to the end. Returns DONE or STALLED."""
     z = net.z[0]
     ports = len(net.head)
-    # By receiver, then sender: bytes given to each flow, its rate, scratch.
-    given, rate, wait = np.zeros((ports, ports)), np.zeros((ports, ports)), np.zeros(ports)
-    count = np.zeros((2, ports, ports))  # flows, by receiver and by sender
-    at_port = np.zeros(2 * ports)  # flows
-    first = np.full((ports, ports), np.inf)  # tag of the next flow to end
-    since, end = np.zeros(ports), np.full(ports, np.inf)  # by receiver
-    level, flows = np.zeros(2 * ports), np.zeros(2 * ports)
-    left, ratio = np.zeros(2 * ports), np.zeros(2 * ports)
     known = 0
     while True:
-        now = next_time(net, end.min())
+        now = np.inf
+        for j in range(ports):
+            now = min(now, pace.end[j])
+        now = next_time(net, now)
         if now == np.inf:
             return DONE
         z.now = now
         until = horizon(now)
         due = False
         for j in range(ports):
-            if end[j] <= until:
-                _move(given[j], rate[j], now - since[j])
-                since[j] = now
-                due = _end_flows(net, j, given[j], rate[j], first[j], count, at_port, until) or due
-                end[j] = now + _soonest(first[j], given[j], rate[j], wait)
+            if pace.end[j] <= until:
+                _move(pace, j, now)
+                due = _end_flows(net, pace, j, until) or due
+                pace.end[j] = now + _wait(pace, j)
         due = admit(net, until) or due
         if is_due(net, due, now, until):
             if z.stalled > PATIENCE:
                 return STALLED
             for j in range(ports):
-                _move(given[j], rate[j], now - since[j])
-                since[j] = now
+                _move(pace, j, now)
             for flow in range(net.first_flow[known], net.first_flow[z.admitted]):
-                j, i = net.dst[flow], net.src[flow]
-                if count[0, j, i] == 0.0:
-                    given[j, i] = 0.0
-                net.value[flow] += given[j, i]
-                insert(net, flow)
-                first[j, i] = net.value[net.head[j, i]]
-                _count(count, at_port, j, i, 1.0)
+                _add(net, pace, flow)
             known = z.admitted
-            flows[:], left[:] = at_port, net.capacity
-            _levels(count, level, flows, left, ratio)
+            _levels(net, pace)
             for j in range(ports):
-                _set_rates(rate[j], count[0, j], level, level[ports + j])
-                end[j] = now + _soonest(first[j], given[j], rate[j], wait)
+                _set_rates(pace, j)
+                pace.end[j] = now + _wait(pace, j)
 
 
 @inlined
-def _count(count: Floats, at_port: Floats, j: int, i: int, change: float) -> None:
-    count[0, j, i] += change
-    count[1, i, j] += change
-    at_port[i] += change
-    at_port[count.shape[1] + j] += change
-
-
-@inlined
-def _move(given: Floats, rate: Floats, seconds: float) -> None:
+def _move(pace: Pace, j: int, now: float) -> None:
+    """Bring a receiver up to date."""
+    given, rate, seconds = pace.given[j], pace.rate[j], now - pace.since[j]
     for i in range(len(given)):
         given[i] += rate[i] * seconds
+    pace.since[j] = now
 
 
 @inlined
-def _set_rates(rate: Floats, count: Floats, level: Floats, own: float) -> None:
-    for i in range(len(rate)):
-        rate[i] = min(level[i], own) if count[i] > 0.0 else 0.0
+def _add(net: Pairs, pace: Pace, flow: int) -> None:
+    j, i = net.dst[flow], net.src[flow]
+    if pace.flows[0, j, i] == 0.0:
+        pace.given[j, i] = 0.0
+    net.value[flow] += pace.given[j, i]
+    insert(net, flow)
+    pace.first[j, i] = net.value[net.head[j, i]]
+    _count(pace, j, i, 1.0)
 
 
 @inlined
-def _end_flows(
-    net: Pairs,
-    j: int,
-    given: Floats,
-    rate: Floats,
-    first: Floats,
-    count: Floats,
-    at_port: Floats,
-    until: float,
-) -> bool:
+def _count(pace: Pace, j: int, i: int, change: float) -> None:
+    pace.flows[0, j, i] += change
+    pace.flows[1, i, j] += change
+    pace.at_port[i] += change
+    pace.at_port[len(pace.end) + j] += change
+
+
+@inlined
+def _end_flows(net: Pairs, pace: Pace, j: int, until: float) -> bool:
     """End the flows of a receiver that are done; return whether that triggers a decision."""
     due = False
     now = net.z[0].now
-    for i in range(len(given)):
-        reach = given[i] + rate[i] * (until - now)
-        while first[i] <= reach:
+    for i in range(len(pace.end)):
+        reach = pace.given[j, i] + pace.rate[j, i] * (until - now)
+        while pace.first[j, i] <= reach:
             flow = net.head[j, i]
             due = end_flow(net, flow, now) or due
-            _count(count, at_port, j, i, -1.0)
-            net.head[j, i] = net.following[flow]
-            first[i] = np.inf
-            if net.head[j, i] >= 0:
-                first[i] = net.value[net.head[j, i]]
-        if count[0, j, i] == 0.0:
-            rate[i] = 0.0
+            _count(pace, j, i, -1.0)
+            flow = net.following[flow]
+            net.head[j, i] = flow
+            pace.first[j, i] = net.value[flow] if flow >= 0 else np.inf
+        if pace.flows[0, j, i] == 0.0:
+            pace.rate[j, i] = 0.0
     return due
 
 
 @inlined
-def _soonest(first: Floats, given: Floats, rate: Floats, wait: Floats) -> float:
+def _wait(pace: Pace, j: int) -> float:
     """Time to the next end of a flow of a receiver [s], ∞ if it has none."""
+    first, given, rate, wait = pace.first[j], pace.given[j], pace.rate[j], pace.scratch[0]
     for i in range(len(first)):
         wait[i] = max(first[i] - given[i], 0.0) / rate[i]
     soonest = np.inf
@@ -126,13 +151,21 @@ def _soonest(first: Floats, given: Floats, rate: Floats, wait: Floats) -> float:
 
 
 @inlined
-def _levels(count: Floats, level: Floats, flows: Floats, left: Floats, ratio: Floats) -> None:
-    """Water-filling: the level at which each port is full, ∞ where it never is.
+def _set_rates(pace: Pace, j: int) -> None:
+    """Give the flows of a receiver the smaller level of their two ports."""
+    rate, count, level = pace.rate[j], pace.flows[0, j], pace.level
+    own = level[len(rate) + j]
+    for i in range(len(rate)):
+        rate[i] = min(level[i], own) if count[i] > 0.0 else 0.0
 
-    Takes the flows of each port and its capacity, and uses both up.
-    """
-    ports = len(level) // 2
-    level[:] = np.inf
+
+@inlined
+def _levels(net: Pairs, pace: Pace) -> None:
+    """Water-filling: raise all flows together; a full port fixes the flows that it has."""
+    ports = len(pace.end)
+    flows, left, ratio = pace.scratch[0], pace.scratch[1], pace.scratch[2]
+    for p in range(2 * ports):
+        flows[p], left[p], pace.level[p] = pace.at_port[p], net.capacity[p], np.inf
     while True:
         lowest = np.inf
         for p in range(2 * ports):
@@ -143,17 +176,18 @@ def _levels(count: Floats, level: Floats, flows: Floats, left: Floats, ratio: Fl
             return
         for p in range(2 * ports):
             if ratio[p] <= lowest * (1.0 + 1e-12) and flows[p] > 0.0:
-                level[p] = lowest
+                pace.level[p] = lowest
                 flows[p] = 0.0
-                if p < ports:
-                    _fix(count[1, p], flows[ports:], left[ports:], lowest)
-                else:
-                    _fix(count[0, p - ports], flows[:ports], left[:ports], lowest)
+                _fix(pace, p, lowest)
 
 
 @inlined
-def _fix(count: Floats, flows: Floats, left: Floats, level: float) -> None:
+def _fix(pace: Pace, port: int, level: float) -> None:
     """Fix the flows at a full port: their other ports, as far as still open, have less to give."""
+    ports = len(pace.end)
+    side = 1 if port < ports else 0
+    count = pace.flows[side, port - ports * (1 - side)]
+    flows, left = pace.scratch[0, ports * side :], pace.scratch[1, ports * side :]
     for q in range(len(count)):
         fixed = count[q] if flows[q] > 0.0 else 0.0
         flows[q] -= fixed
