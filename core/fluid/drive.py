@@ -51,8 +51,10 @@ def drive(sizes: Demand, scheduler: Scheduler, rule: Rule, values: Values) -> tu
     else:
         net = new_pairs(sizes)
         set_clock(net, values)
-        simulate = matching.simulate if isinstance(rule, Matching) else fair.simulate
-        state = simulate(net)
+        if isinstance(rule, Matching):
+            state = matching.simulate(net, matching.new_hold(net.capacity))
+        else:
+            state = fair.simulate(net, fair.new_pace(sizes.ports))
         finish = net.finish
     unfinished = np.flatnonzero(finish < 0)
     if state == STALLED or len(unfinished):

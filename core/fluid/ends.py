@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 
 from core.fluid.bits import bit
-from core.fluid.loads import refresh
 from core.fluid.state import LIVE, Net
 from core.jit import inlined
 
@@ -16,28 +15,27 @@ TINY = 1e-300
 
 
 @inlined
-def end_flow(net: Net, k: int, flow: int, row: int, sender: int) -> None:
+def _end_flow(net: Net, k: int, flow: int, row: int, sender: int) -> None:
     """End a live flow: it no longer counts, though it keeps its place in its row."""
+    c = net.c[k]
+    rate = min(net.s[row].share, net.s[sender].share)
     net.left[flow] = 0.0
-    net.c[k].live -= 1
-    _drop(net, k, row, net.s[sender].port)
-    _drop(net, k, sender, net.s[row].port)
+    c.live -= 1
+    c.speed -= rate
+    for side in range(2):
+        slot, other = (row, sender) if side == 0 else (sender, row)
+        s, r, partner = net.s[slot], net.r[slot], net.s[other].port
+        s.live -= 1
+        s.used -= rate
+        s.count = -1
+        net.slot_bits[r.bits + (partner >> 6) - r.word, LIVE] &= ~bit(partner)
+        if s.live == 0:
+            r.end = np.inf
+            net.port_bits[k, LIVE, s.port >> 6] &= ~bit(s.port)
 
 
 @inlined
-def _drop(net: Net, k: int, slot: int, partner: int) -> None:
-    """Take a flow out of what a slot counts."""
-    s, r = net.s[slot], net.r[slot]
-    s.live -= 1
-    s.count = -1
-    net.slot_bits[r.bits + (partner >> 6) - r.word, LIVE] &= ~bit(partner)
-    if s.live == 0:
-        r.end = np.inf
-        net.port_bits[k, LIVE, s.port >> 6] &= ~bit(s.port)
-
-
-@inlined
-def end_grants(net: Net, now: float, until: float, shares: bool) -> bool:
+def end_grants(net: Net, now: float, until: float) -> bool:
     """End the flows whose end comes by backfill; return whether that triggers a decision."""
     z = net.z[0]
     if z.soonest > until:
@@ -48,34 +46,16 @@ def end_grants(net: Net, now: float, until: float, shares: bool) -> bool:
         if g.end <= until:
             g.end = np.inf
             k = g.coflow
-            if shares:
-                settle(net, k, now)
-                net.c[k].speed -= g.rate
-                _cut(net, k, g.flow, g.row, g.sender)
-            else:
-                left = net.left[g.flow]
-                end_flow(net, k, g.flow, g.row, g.sender)
-                for slot in (g.row, g.sender):
-                    net.s[slot].load -= left
-                    refresh(net, k, slot)
-                if left >= net.r[g.row].most:
-                    net.r[g.row].stale = 1
+            g.last = net.left[g.flow]
+            settle(net, k, now)
+            net.c[k].speed -= g.rate
+            _end_flow(net, k, g.flow, g.row, g.sender)
+            leaves_at(net, k)
             if net.c[k].live == 0:
                 net.c[k].end = now
         soonest = min(soonest, g.end)
     z.soonest = soonest
     return bool(z.per_flow == 1)
-
-
-@inlined
-def _cut(net: Net, k: int, flow: int, row: int, sender: int) -> None:
-    """End a flow that has a share of its ports."""
-    rate = min(net.s[row].share, net.s[sender].share)
-    net.c[k].speed -= rate
-    net.s[row].used -= rate
-    net.s[sender].used -= rate
-    end_flow(net, k, flow, row, sender)
-    leaves_at(net, k)
 
 
 @inlined
@@ -128,7 +108,7 @@ def _end_in_rows(net: Net, k: int, now: float, until: float) -> bool:
                 if net.left[f] > 0.0 and rate > 0.0:
                     own = since + net.left[f] / rate
                     if own <= until:
-                        _cut(net, k, f, row, sender)
+                        _end_flow(net, k, f, row, sender)
                     else:
                         end = min(end, own)
             r.end = end

@@ -51,7 +51,7 @@ def advance(net: Net, shares: bool) -> int:
         now = max(now, z.now)
         z.now = now
         until = horizon(now)
-        due = end_grants(net, now, until, shares)
+        due = end_grants(net, now, until)
         due = end_coflows(net, now, until, shares) or due
         while z.admitted < n and net.c[z.admitted].arrival <= until:
             _admit(net, z.admitted, now)

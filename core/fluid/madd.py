@@ -67,16 +67,19 @@ def _settle(net: Net) -> None:
             c.scale = max(c.scale * (1.0 - dt / c.gamma), TINY)
     for i in range(z.grants):
         g = net.g[i]
-        c = net.c[g.coflow]
-        if g.end < np.inf and c.live > 0:
-            moved, left = g.rate * dt / c.scale, net.left[g.flow]
-            net.left[g.flow] = max(left - moved, TINY)
-            if left >= net.r[g.row].most:
-                net.r[g.row].stale = 1
+        c, r = net.c[g.coflow], net.r[g.row]
+        if c.live > 0:
+            moved = g.last
+            if g.end < np.inf:
+                moved = g.rate * dt / c.scale
+                g.last = net.left[g.flow]
+                net.left[g.flow] = max(g.last - moved, TINY)
+            if g.last >= r.most:
+                r.stale = 1
             for slot in (g.row, g.sender):
                 s = net.s[slot]
                 s.load -= moved
-                if s.load < 0.5 * s.summed:
+                if s.load < 0.5 * s.summed or s.live == 0:
                     refresh(net, g.coflow, slot)
     z.grants = 0
 

@@ -13,7 +13,7 @@ import numpy as np
 
 from core.fluid.events import DONE, PATIENCE, STALLED, horizon
 from core.fluid.pairs import Pairs, admit, end_flow, insert, is_due, next_time
-from core.jit import inlined, inner, kernel
+from core.jit import inlined, kernel
 from core.trace import Floats, Ints
 
 
@@ -38,33 +38,26 @@ class Hold(NamedTuple):
     """Best flow that each of those can get, −1 if there is none, shape (2P,)."""
 
 
-@inner
-def _new_hold(capacity: Floats) -> Hold:
+def new_hold(capacity: Floats) -> Hold:
+    """All ports are free."""
     ports = len(capacity) // 2
-    hold = Hold(
-        np.zeros(2 * ports, np.int64),
-        np.zeros(2 * ports),
-        np.ones(2 * ports),
-        np.zeros((2, ports, ports)),
-        np.zeros(2 * ports + 1, np.int64),
-        np.zeros(2 * ports, np.int64),
-        1e-9 * capacity.min(),
-        np.zeros(2 * ports, np.int64),
+    return Hold(
+        holder=np.full(2 * ports, -1),
+        end=np.full(2 * ports, np.inf),
+        rate=np.ones(2 * ports),
+        first=np.full((2, ports, ports), np.inf),
+        queue=np.zeros(2 * ports + 1, np.int64),
+        listed=np.zeros(2 * ports, np.int64),
+        grain=1e-9 * float(capacity.min()),
+        wanted=np.zeros(2 * ports, np.int64),
     )
-    for i in range(ports):
-        hold.holder[i] = hold.holder[ports + i] = -1
-        hold.end[i] = hold.end[ports + i] = np.inf
-        for j in range(ports):
-            hold.first[0, i, j] = hold.first[1, i, j] = np.inf
-    return hold
 
 
 @kernel
-def simulate(net: Pairs) -> int:
+def simulate(net: Pairs, hold: Hold) -> int:
     """Run to the end. Returns DONE or STALLED."""
     z = net.z[0]
     ports = len(net.head)
-    hold = _new_hold(net.capacity)
     known = 0
     while True:
         now = np.inf
