@@ -5,18 +5,18 @@ from __future__ import annotations
 import heapq
 import math
 import shlex
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from rich.console import Console
 
 from core import registry
 from core.errors import StoreError
-from sweep.plan import Plan, Point
+from sweep.plan import Plan
 from sweep.store import read_results
 from sweep.table import print_failures, print_table
 
-MOST_ROWS = 5000
+MOST_ROWS = 1000
 """Points of which a table is made; of more, the best and the worst."""
 BEST, WORST = 20, 5
 
@@ -75,13 +75,14 @@ def _quoted(value: str) -> str:
 def _rows(plan: Plan, directory: str) -> Iterator[Row]:
     """Yield the newest row of every point of the plan, in no particular order."""
     seen: set[str] = set()
+    unread = dict.fromkeys(p.column for p in registry.parameters().values())
     try:
         for rows in read_results(directory):
             for row in rows:
                 name = row["point_id"]
                 if name in plan.points and name not in seen:
                     seen.add(name)
-                    yield _as_read(row, plan.points[name])
+                    yield row | unread | plan.points[name].shown()
     except StoreError:  # nothing is finished, or it cannot be read: the run has said so
         return
 
@@ -103,9 +104,3 @@ def _best_and_worst(rows: Iterable[Row]) -> list[Row]:
                 heapq.heappop(heap)
     sorted_best = sorted(best, key=lambda item: -item[0])
     return [row for *_, row in sorted_best] + [row for *_, row in sorted(worst)]
-
-
-def _as_read(record: Mapping[str, Any], point: Point) -> Row:
-    """Return a row with the parameters that its point has read, the others None."""
-    unread = dict.fromkeys(p.column for p in registry.parameters().values())
-    return dict(record) | unread | point.shown()

@@ -156,6 +156,9 @@ class _Expansion:
             value = asked[key] if key in asked else base.get(key)
             values[key] = self._check(parameter, parameter.default if value is None else value)
             self.read.add(key)
+        partitioner = partitioner_of(values)
+        if partitioner is not None and partitioner.check is not None:
+            partitioner.check(values)
         seed: Value = None
         seeded = [key for key in SEEDS if key in values]
         for key in seeded:

@@ -120,6 +120,8 @@ def _execute(
                     _collect(results, data, progress, counts, settings, interrupts)
             except KeyboardInterrupt:
                 pass
+            except SystemExit:  # Ray's own handler of SIGTERM, there while Ray starts
+                interrupts.asked = True
             data.flush()
             complete = sum(counts.values()) == len(todo)
             if complete:

@@ -843,6 +843,35 @@ with opened(sys.argv[1], limits=Limits(rows=5, seconds=1e9)) as dataset:
 """
 
 
+MANY = """
+import resource, sys
+from tests.test_store import coflows, opened, row
+from sweep.store import Limits
+table, peaks = coflows(526), []
+with opened(sys.argv[1], limits=Limits()) as dataset:
+    for k in range(int(sys.argv[2])):
+        dataset.add(row(f"p{k:06d}"), table)
+        if k % 1000 == 999:
+            peaks.append(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1000)
+    dataset.compact()
+print(*peaks)
+"""
+
+
+@pytest.mark.slow
+def test_five_million_coflows_in_flat_memory(tmp_path):
+    root = Path(__file__).parents[1]
+    command = [sys.executable, "-c", MANY, str(tmp_path / "d"), "10000"]
+    done = subprocess.run(command, cwd=root, capture_output=True, text=True, check=True)
+    peaks = [float(word) for word in done.stdout.split()]
+    assert len(peaks) == 10
+    assert peaks[-1] < peaks[1] + 100, peaks  # MB
+    files = sorted((tmp_path / "d" / "coflows").iterdir())
+    assert sum(pq.read_metadata(file).num_rows for file in files) == 5_260_000
+    assert 5 <= len(files) <= 60
+    assert sorted(f.name for f in (tmp_path / "d" / "results").iterdir()) == [f.name for f in files]
+
+
 def test_kill_9_at_random_instants(tmp_path):
     path, root, durable = tmp_path / "d", Path(__file__).parents[1], -1
     pause = random.Random(1)

@@ -1,0 +1,211 @@
+"""Overhead per point against other ways to run a sweep: `python benchmarks/peers.py [N …]`.
+
+Every row is measured in this one run, each as a command of its own: its start is the time of a
+sweep of one point, and what a point costs is (time of N points − start) / (N − 1), with a task
+that does nothing. coflow-sweep runs the toy workload, whose simulations take real time; that is
+measured too and subtracted. Paths that take long a point run up to `MOST` points; those whose
+packages are missing are left out with a note (`pip install -e '.[benchmarks]'`).
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+SLOW = 100
+"""Most points of the paths that take a tenth of a second for each."""
+
+HYDRA = """
+import hydra
+
+@hydra.main(version_base=None, config_path=None)
+def main(config):
+    pass
+
+main()
+"""
+
+RAY = """
+import sys, ray
+ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
+n, size = int(sys.argv[1]), int(sys.argv[2])
+
+@ray.remote
+def task(points):
+    return [{"point": p} for p in points]
+
+flying, left, done = [], list(range(n)), 0
+while left or flying:
+    while left and len(flying) < max(8, 512 // size):
+        flying.append(task.remote(left[:size]))
+        left = left[size:]
+    ready, flying = ray.wait(flying)
+    done += len(ray.get(ready[0]))
+assert done == n
+"""
+
+TUNE = """
+import sys, logging, ray
+from ray import tune
+
+class Nothing(tune.Trainable):
+    def setup(self, config):
+        pass
+    def step(self):
+        return {"done": True}
+    def reset_config(self, config):
+        return True
+
+ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
+tuner = tune.Tuner(
+    Nothing,
+    param_space={"x": tune.grid_search(list(range(int(sys.argv[1]))))},
+    tune_config=tune.TuneConfig(reuse_actors=True, max_concurrent_trials=2),
+    run_config=tune.RunConfig(verbose=0, storage_path=sys.argv[2]),
+)
+tuner.fit()
+"""
+
+
+def ours(*more: str) -> Callable[[int, str], list[str]]:
+    def command(n: int, folder: str) -> list[str]:
+        first = max(1, n // 100)
+        return [
+            *(sys.executable, "-m", "sweep", "scheduler=aalo", "workload=toy"),
+            f"queue.base=range(2,{2 + min(n, 100)})",
+            f"queue.first_threshold_mb=range(1,{1 + first})",
+            *(f"output.dir={folder}/out", *more),
+        ]
+
+    return command
+
+
+def script(text: str, *more: str) -> Callable[[int, str], list[str]]:
+    def command(n: int, folder: str) -> list[str]:
+        place = Path(folder) / "script.py"
+        place.write_text(text)
+        return [sys.executable, str(place), str(n), *(m.format(folder=folder) for m in more)]
+
+    return command
+
+
+def hydra(*more: str) -> Callable[[int, str], list[str]]:
+    def command(n: int, folder: str) -> list[str]:
+        place = Path(folder) / "script.py"
+        place.write_text(HYDRA)
+        return [sys.executable, str(place), "-m", f"+x=range({n})", *more]
+
+    return command
+
+
+PATHS: dict[str, tuple[Callable[[int, str], list[str]], int, str]] = {
+    "coflow-sweep on Ray": (ours("ray.num_cpus=2"), 10**6, "ray"),
+    "coflow-sweep executor=local": (ours("executor=local"), 10**6, "numba"),
+    "plain Ray, 64 points a task": (script(RAY, "64"), 10**6, "ray"),
+    "plain Ray, a task a point": (script(RAY, "1"), 10**6, "ray"),
+    "Ray Tune, reuse_actors": (script(TUNE, "{folder}"), SLOW, "tensorboardX"),
+    "Hydra basic multirun": (hydra(), SLOW, "hydra"),
+    "Hydra + joblib": (
+        hydra("hydra/launcher=joblib", "hydra.launcher.n_jobs=2"),
+        SLOW,
+        "hydra_plugins.hydra_joblib_launcher",
+    ),
+    "Hydra + ray launcher": (
+        hydra("hydra/launcher=ray", "+hydra.launcher.ray.init.num_cpus=2"),
+        SLOW,
+        "hydra_plugins.hydra_ray_launcher",
+    ),
+}
+
+
+def seconds(path: str, n: int) -> tuple[float, float]:
+    """Return how long a sweep takes, and how long its simulations took of that [s]."""
+    with tempfile.TemporaryDirectory() as folder:
+        began = time.perf_counter()
+        done = subprocess.run(
+            PATHS[path][0](n, folder),
+            cwd=folder,
+            env=os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT), *sys.path[1:]])},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        took = time.perf_counter() - began
+        if done.returncode:
+            raise RuntimeError(done.stderr.strip().splitlines()[-1] if done.stderr else "failed")
+        if not path.startswith("coflow-sweep"):
+            return took, 0.0
+        code = (
+            f"from sweep import load; t = load({folder + '/out'!r}); print(len(t), t.wall_s.sum())"
+        )
+        said = subprocess.run(
+            [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+        )
+        rows, simulated = said.stdout.split()
+        assert int(rows) == n
+        return took, float(simulated) / (2 if "Ray" in path else 1)
+
+
+def start_up() -> None:
+    """Print where the time to the first result goes."""
+    code = """
+import json, time, threading
+t = [time.perf_counter()]
+def lap(name):
+    t.append(time.perf_counter()); laps[name] = t[-1] - t[-2]
+laps = {}
+import sweep.app, sweep.run; lap("imports")
+from sweep.app import read_request, register
+from sweep.plan import make_plan, build_trace
+register(); grid, _ = read_request(["scheduler=asebf,aalo"]); lap("Hydra's composition")
+points = list(make_plan(grid).points.values()); lap("plan")
+build_trace(points[0]); lap("workload")
+from sweep import execute
+execute.warm(points); lap("kernels from the cache")
+execute.RayExecutor(num_cpus=2).__exit__(); lap("ray.init and shutdown, alone")
+execute.RayExecutor(num_cpus=2, meanwhile=lambda: execute.warm(points)).__exit__()
+lap("ray.init and shutdown, with the kernels beside it")
+print(json.dumps(laps))
+"""
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    print("\nstart-up                                             s")
+    for name, took in json.loads(done.stdout.splitlines()[-1]).items():
+        print(f"{name:<50} {took:5.2f}")
+
+
+def main() -> None:
+    sizes = [int(word) for word in sys.argv[1:]] or [100, 1000, 10_000]
+    print(f"{'path':<30} {'start s':>8}" + "".join(f" {f'ms/point, N={n}':>22}" for n in sizes))
+    for path, (_, most, needs) in PATHS.items():
+        try:
+            there = importlib.util.find_spec(needs) is not None
+        except ModuleNotFoundError:
+            there = False
+        if not there:
+            print(f"{path:<30} left out: {needs} is not installed")
+            continue
+        try:
+            start, own = seconds(path, 1)
+            cells = []
+            for n in (n for n in sizes if n <= most):
+                took, simulated = seconds(path, n)
+                cells.append(1000 * (took - start - (simulated - own)) / (n - 1))
+        except RuntimeError as error:
+            print(f"{path:<30} failed: {error}")
+            continue
+        print(f"{path:<30} {start:8.1f}" + "".join(f" {cell:22.3f}" for cell in cells), flush=True)
+    start_up()
+
+
+if __name__ == "__main__":
+    main()
