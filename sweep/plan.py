@@ -182,7 +182,8 @@ class _Expansion:
         return self._checked[key]
 
     def _content_of(self, workload: str, values: Mapping[str, Value]) -> str:
-        own = tuple((k, v) for k, v in values.items() if k.startswith("workload."))
+        declared = {p.key for p in workloads()[workload].parameters}
+        own = tuple((k, v) for k, v in values.items() if k in declared)
         if (workload, own) not in self._content:
             self._content[workload, own] = workloads()[workload].content(complete(workload, own))
         return self._content[workload, own]

@@ -129,7 +129,7 @@ def test_classes_that_cannot_be(text: str, said: str) -> None:
 
 @pytest.mark.parametrize("kind", ["sort", "text_search", "word_count"])
 def test_kinds_of_jobs(kind: str) -> None:
-    trace = coflows(workload__kind=kind, workload__records=200_000)
+    trace = coflows(shuffle__source=kind, workload__records=200_000)
     records = [int(job.records.sum()) for job in trace.shuffle]
     expected = {"sort": (200_000, 200_000), "text_search": (200, 200), "word_count": (400, 800)}
     low, high = expected[kind]
@@ -151,7 +151,7 @@ def test_buckets_split_off_go_round_the_reducers() -> None:
 
 
 def table_point(path: Path, *more: str) -> Trace:
-    words = ("workload=shuffle_jobs", "scheduler=fifo", "workload.kind=table", "workload.jobs=1")
+    words = ("workload=shuffle_jobs", "scheduler=fifo", "shuffle.source=table", "workload.jobs=1")
     (point,) = plan(*words, f"workload.path={path}", *more).points.values()
     return build_trace(point)
 
@@ -193,7 +193,7 @@ def test_a_table_is_known_by_its_content(tmp_path: Path) -> None:
     ids = []
     for count in (1, 1, 2):
         path.write_text(f"key,count\na,{count}\n")
-        words = ("workload=shuffle_jobs", "scheduler=fifo", "workload.kind=table")
+        words = ("workload=shuffle_jobs", "scheduler=fifo", "shuffle.source=table")
         ids += plan(*words, f"workload.path={path}").points
     assert ids[0] == ids[1] != ids[2]
 
@@ -286,8 +286,8 @@ def test_a_presets_defaults_are_its_own() -> None:
         (["shuffle.partitioner=scidd"], "did you mean 'scid"),
         (["shuffle.partitioner=traced"], "allowed is one of aqe_skew, hash"),
         (["shuffle.sampling_rate=0.1"], r"no point.*with shuffle\.partitioner=.*scid"),
-        (["shuffle.zipf=1", "workload.kind=sort"], r"no point.*workload\.kind=zipf"),
-        (["workload.kind=table"], r"workload\.path is missing"),
+        (["shuffle.zipf=1", "shuffle.source=sort"], r"no point.*shuffle\.source=zipf"),
+        (["shuffle.source=table"], r"workload\.path is missing"),
     ],
 )
 def test_bad_input(words: list[str], said: str) -> None:
