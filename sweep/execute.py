@@ -20,6 +20,7 @@ import conf
 import core
 import sweep
 from core.errors import InputError
+from sweep.guard import MARK, guard
 from sweep.handout import Chunk, Handout
 from sweep.plan import Point, build_trace
 from sweep.work import Details, Executor, Result, run_chunk, run_locally, warm
@@ -87,6 +88,7 @@ class RayExecutor:
         beside.start()
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
+        self._guard = guard() if address is None else None
         import ray
 
         self._ray = ray
@@ -108,6 +110,8 @@ class RayExecutor:
             if address is None:
                 raise
             raise _no_cluster(address, error) from error
+        finally:
+            os.environ.pop(MARK, None)  # what starts from now on is not Ray's
         beside.join()
         if self._errors:
             self.__exit__()
@@ -127,6 +131,8 @@ class RayExecutor:
 
     def __exit__(self, *_: object) -> None:
         self._ray.shutdown()
+        if self._guard is not None:
+            self._guard.close()
 
     def __call__(self, points: Sequence[Point], wanted: Details) -> Iterator[Result | None]:
         """Run points; yield results as they finish, and None where none came for a while."""
