@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from core.fluid import Ordered, Queues, View, drive, loads, madd, run, shares
 from core.fluid.demand import demand
+from core.fluid.engine import PARAMETERS
 from core.fluid.events import DECIDE
 from core.fluid.state import Net, new_net
 from core.parameters import defaults
@@ -47,7 +48,7 @@ def decisions(trace: Trace, scheduler: str, values: dict[str, Any]) -> Iterator[
     found = schedulers()[scheduler]
     rule = found.rules["fluid"]
     assert isinstance(rule, Ordered | Queues)
-    values = {**defaults(rule.parameters), "engine.trigger": "flow", **values}
+    values = {**defaults((*rule.parameters, *PARAMETERS)), **values}
     capacity = np.full(2 * trace.ports, values["fabric.gbps"] * GIGABIT)
     sizes = demand(trace, capacity, values["fabric.local_is_free"])
     net = new_net(sizes)
@@ -137,6 +138,29 @@ def test_bytes_are_conserved(scheduler: str, seed: int) -> None:
             assert amount - carried == pytest.approx(remains, abs=1e-6 * max(1.0, amount))
         before, then = after, now
     assert not before
+
+
+@pytest.mark.parametrize("scheduler", ["fifo", "varys"])
+@pytest.mark.parametrize("trigger", ["flow", "coflow"])
+def test_loads_are_what_the_flows_have_left(scheduler: str, trigger: str) -> None:
+    """Of meshes large enough that many flows of a port end in one decision."""
+    r = random.Random(5)
+    coflows = []
+    for k in range(12):
+        senders, receivers = (r.sample(range(70), r.randint(1, 30)) for _ in range(2))
+        sizes = {j: r.randint(1, 40) * 1e6 for j in receivers}
+        coflows.append((k, 0.05 * k, [(i, j, sizes[j]) for j in receivers for i in senders]))
+    trace = from_flows("meshes", 70, coflows)
+    slots = demand(trace, np.full(140, GIGABIT), False).slots
+    seen = 0
+    for net in decisions(trace, scheduler, {"engine.trigger": trigger, "fabric.gbps": 1.0}):
+        left = np.bincount(slots.of_sender, net.left, len(net.s))
+        left += np.bincount(slots.of_receiver, net.left, len(net.s))
+        for k in net.order[: net.z[0].active]:
+            own = slice(net.c[k].first, net.c[k]["last"])
+            seen += int((net.s.live[own] < net.r.width[own]).sum())
+            np.testing.assert_allclose(net.s.load[own], left[own], rtol=1e-11, atol=1e-6)
+    assert seen > 100
 
 
 # --- Of outcomes --------------------------------------------------------------------------------

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from core.fluid.bits import flow_of, overlaps, row_of, take
+from core.fluid.bits import NOTHING, flow_of, overlaps, row_of, take
 from core.fluid.state import FREE, LIVE, Net
 from core.fluid.words import ONE, ZERO, lowest
 from core.jit import inlined
@@ -31,23 +31,29 @@ def backfill(net: Net) -> None:
 
 @inlined
 def _fill_row(net: Net, k: int, port: int) -> None:
-    z = net.z[0]
-    row, first = row_of(net, k, port), net.c[k].first
+    z, c = net.z[0], net.c[k]
+    row = row_of(net, k, port)
     r = net.r[row]
+    full = r.width == c.middle - c.first  # then the senders lie in the row as in the slots
+    here, grants = net.free[port], z.grants
     for w in range(r.words):
         senders = net.slot_bits[r.bits + w, LIVE] & net.free_bits[FREE, r.word + w]
-        while senders != ZERO:
+        while senders != ZERO and here > 0.0:
             sender = 64 * (r.word + w) + lowest(senders)
             senders &= senders - ONE
-            rate = min(net.free[sender], net.free[port])
+            rate = min(net.free[sender], here)
+            here -= rate
+            if here <= NOTHING * net.capacity[port]:
+                here = 0.0
             take(net, sender, rate)
-            take(net, port, rate)
-            g = net.g[z.grants]
-            z.grants += 1
-            g.flow = flow_of(net, row, sender)
+            flow = flow_of(net, row, sender)
+            g = net.g[grants]
+            grants += 1
+            g.flow = flow
             g.row = row
-            g.sender = first + net.peer[g.flow]
+            g.sender = c.first + (flow - r.flow if full else net.peer[flow])
             g.coflow = k
             g.rate = rate
-            if net.free[port] == 0.0:
-                return
+            g.last = net.left[flow]
+    z.grants = grants
+    take(net, port, net.free[port] - here)

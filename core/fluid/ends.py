@@ -46,7 +46,6 @@ def end_grants(net: Net, now: float, until: float) -> bool:
         if g.end <= until:
             g.end = np.inf
             k = g.coflow
-            g.last = net.left[g.flow]
             settle(net, k, now)
             net.c[k].speed -= g.rate
             _end_flow(net, k, g.flow, g.row, g.sender)

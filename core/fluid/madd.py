@@ -67,12 +67,16 @@ def _settle(net: Net) -> None:
             c.scale = max(c.scale * (1.0 - dt / c.gamma), TINY)
     for i in range(z.grants):
         g = net.g[i]
+        if g.end == np.inf:  # the flow has ended; before anything is added up afresh
+            net.s[g.row].load -= g.last
+            net.s[g.sender].load -= g.last
+    for i in range(z.grants):
+        g = net.g[i]
         c, r = net.c[g.coflow], net.r[g.row]
         if c.live > 0:
-            moved = g.last
+            moved = 0.0
             if g.end < np.inf:
                 moved = g.rate * dt / c.scale
-                g.last = net.left[g.flow]
                 net.left[g.flow] = max(g.last - moved, TINY)
             if g.last >= r.most:
                 r.stale = 1
@@ -113,8 +117,9 @@ def _serve(net: Net, k: int) -> None:
     busiest = 0.0
     for slot in range(c.first, c.last):
         s = net.s[slot]
-        if s.load > busiest * net.free[s.port]:  # a division is slow
-            busiest = s.load / net.free[s.port]
+        time = s.load / net.free[s.port]  # NaN, which is not larger, where nothing is left
+        if time > busiest:
+            busiest = time
     pace = 1.0 / busiest
     for slot in range(c.first, c.last):
         s = net.s[slot]
@@ -139,7 +144,7 @@ def _end_by_grants(net: Net) -> None:
         pace = 1.0 / c.gamma
         while high < z.grants and net.g[high].coflow == k:
             g = net.g[high]
-            left = net.left[g.flow] * c.scale
+            left = g.last * c.scale
             end = z.now + left / (left * pace + g.rate)
             g.end = end
             soonest, last = min(soonest, end), max(last, end)

@@ -79,7 +79,7 @@ GRANT = np.dtype(
         ("coflow", np.int64),
         ("rate", np.float64),  # [B/s]
         ("end", np.float64),  # of the flow [s], ∞ once it has ended
-        ("last", np.float64),  # MADD: its `left` when it ended
+        ("last", np.float64),  # its `left` when it was granted
     ]
 )
 CLOCK = np.dtype(
