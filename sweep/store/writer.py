@@ -299,13 +299,8 @@ class Dataset:
         A reader sees every point at most once meanwhile; a kill loses none.
         """
         self.flush()
-        moved = compact(
-            self._folder,
-            self._schema,
-            self._coflows_schema,
-            self._limits.rows,
-            self._limits.nbytes,
-        )
+        limits, schemas = self._limits, (self._schema, self._coflows_schema)
+        moved = compact(self._folder, *schemas, limits.rows, limits.nbytes)
         self._part_of = {name: moved.get(part, part) for name, part in self._part_of.items()}
         if moved:
             self._next_part()
