@@ -160,6 +160,17 @@ def inner(function: F) -> F:
     return cast(F, numba.njit(nogil=True, error_model="numpy", **options)(function))
 
 
+def inlined(function: F) -> F:
+    """Compile a function into each kernel that calls it; it may not make arrays.
+
+    For parts of a loop that share many arrays: a call would push each of their fields and count
+    references to them, at run time and through every level of calls when it is compiled.
+    """
+    options = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True, "_nrt": False}
+    njit = numba.njit(nogil=True, error_model="numpy", forceinline=True, **options)
+    return cast(F, njit(function))
+
+
 CACHE = cache_directory()
 if CACHE is not None:
     numba.config.CACHE_DIR = str(CACHE)

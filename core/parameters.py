@@ -140,6 +140,15 @@ def parents_first(parameters: Iterable[Parameter]) -> list[Parameter]:
     return ready
 
 
+def completed(parameters: Iterable[Parameter], values: Values) -> dict[str, Value]:
+    """Return the values and, where one that is read is missing, its default."""
+    found = dict(values)
+    for parameter in parents_first(parameters):
+        if parameter.key not in found and parameter.is_read(found):
+            found[parameter.key] = parameter.default
+    return found
+
+
 def condition(parameters: Iterable[Parameter]) -> str:
     """Return when declarations of one key are read, as ``queue.between=wfq``; empty for always.
 

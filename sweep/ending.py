@@ -82,7 +82,7 @@ def _rows(plan: Plan, directory: str) -> Iterator[Row]:
                 name = row["point_id"]
                 if name in plan.points and name not in seen:
                     seen.add(name)
-                    yield row | unread | plan.points[name].columns()
+                    yield row | unread | plan.points[name].shown()
     except StoreError:  # nothing is finished, or it cannot be read: the run has said so
         return
 

@@ -23,9 +23,9 @@ from core.errors import InputError
 from sweep.guard import MARK, guard
 from sweep.handout import Chunk, Handout
 from sweep.plan import Point, build_trace
-from sweep.work import Executor, Result, run_chunk, run_locally, warm
+from sweep.work import Details, Executor, Result, run_chunk, run_locally, warm
 
-__all__ = ["Executor", "RayExecutor", "Result", "run_locally", "warm"]
+__all__ = ["Details", "Executor", "RayExecutor", "Result", "run_locally", "warm"]
 
 COUNT_EVERY_S = 2.0
 """Seconds between looks at how many CPUs a Ray cluster has: machines come and go."""
@@ -134,7 +134,7 @@ class RayExecutor:
         if self._guard is not None:
             self._guard.close()
 
-    def __call__(self, points: Sequence[Point], coflows: bool) -> Iterator[Result | None]:
+    def __call__(self, points: Sequence[Point], wanted: Details) -> Iterator[Result | None]:
         """Run points; yield results as they finish, and None where none came for a while."""
         work = Handout(
             points,
@@ -150,7 +150,7 @@ class RayExecutor:
                     if isinstance(item, Result):
                         yield item
                     else:
-                        stream = self._task.remote(item.points, item.trace, coflows, item.careful)
+                        stream = self._task.remote(item.points, item.trace, wanted, item.careful)
                         flying[stream] = item
             streams = list(flying)
             ready, _ = self._ray.wait(streams, timeout=0.2) if streams else ([], [])

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence, Set
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from core import registry
@@ -12,9 +11,8 @@ from core.errors import GridError, ParameterError, nearest
 from core.parameters import Parameter, Value, condition
 from core.schedulers import schedulers
 from core.workloads import workloads
+from sweep.rows import Axes, Interval, Shape
 from sweep.settings import SEED
-
-MOST_ROWS = 10_000_000
 
 
 @dataclass(frozen=True)
@@ -32,27 +30,34 @@ class Grid:
         Keys that somebody asked for: each has to be read by at least one point.
     seed, replicates : Value
         Used where they are not axes.
+    shape : Shape
+        Axes in step, a condition, a sample.
     """
 
-    axes: Mapping[str, Sequence[Any]]
+    axes: Axes
     bases: Mapping[tuple[str, str], Mapping[str, Any]]
     given: frozenset[str] = frozenset()
     seed: Any = 0
     replicates: Any = 1
+    shape: Shape = field(default_factory=Shape)
 
 
-def checked_axes(grid: Grid) -> tuple[dict[str, list[Any]], dict[str, int]]:
+def checked_axes(
+    grid: Grid,
+) -> tuple[dict[str, list[Any] | Interval], dict[str, int]]:
     """Return the axes in their declared types without repeated values, and how many those were."""
     known: dict[str, Mapping[str, Any]] = {
         "scheduler": schedulers(),
         "engine": registry.engines(),
         "workload": workloads(),
     }
-    if grid_size(grid.axes) > MOST_ROWS:
-        raise GridError(f"{grid_size(grid.axes)} grid rows: more than {MOST_ROWS}")
-    axes: dict[str, list[Any]] = {}
+    axes: dict[str, list[Any] | Interval] = {}
     repeated: dict[str, int] = {}
+    in_step = {key for keys in grid.shape.zipped for key in keys}
     for key, values in grid.axes.items():
+        if isinstance(values, Interval):
+            axes[key] = _checked_interval(key, values)
+            continue
         if not values:
             raise GridError(f"{key}: an empty list makes no grid; give at least one value")
         checked = []
@@ -67,10 +72,25 @@ def checked_axes(grid: Grid) -> tuple[dict[str, list[Any]], dict[str, int]]:
                 checked.append(value)
             else:
                 checked.append(_check_somewhere(key, value))
-        axes[key] = list(dict.fromkeys(checked))
-        if len(axes[key]) < len(checked):
-            repeated[key] = len(checked) - len(axes[key])
+        distinct = list(dict.fromkeys(checked))
+        if key in in_step:
+            axes[key] = checked
+        else:
+            axes[key] = distinct
+            if len(distinct) < len(checked):
+                repeated[key] = len(checked) - len(distinct)
     return axes, repeated
+
+
+def _checked_interval(key: str, interval: Interval) -> Interval:
+    kinds = {parameter.kind for parameter in declarations().get(key, ())}
+    if not kinds or not kinds <= {int, float}:
+        raise GridError(f"{key}={interval}: only a number has an interval")
+    if not interval.low < interval.high or (interval.log and interval.low <= 0):
+        raise GridError(f"{key}={interval}: an interval ends above its start, of a log > 0")
+    for end in (interval.low, interval.high):
+        _check_somewhere(key, end)
+    return replace(interval, whole=kinds == {int})
 
 
 def _check_somewhere(key: str, value: Any) -> Value:
@@ -132,8 +152,3 @@ def _readers(key: str) -> str:
 
 def _declares(parameters: Sequence[Parameter], key: str) -> bool:
     return any(p.key == key for p in parameters)
-
-
-def grid_size(axes: Mapping[str, Sequence[Any]]) -> int:
-    """Return the number of combinations."""
-    return math.prod(len(values) for values in axes.values())

@@ -14,6 +14,7 @@ from typing import Any
 
 from core.parameters import Value
 from sweep.plan import Plan
+from sweep.rows import Interval
 
 
 def manifest_of(
@@ -24,7 +25,7 @@ def manifest_of(
     return {
         "command": shlex.join(command),
         "settings": dict(settings),
-        "axes": plan.axes,
+        "axes": {k: str(v) if isinstance(v, Interval) else v for k, v in plan.axes.items()},
         "grid_rows": len(plan.rows),
         "points": len(plan.points),
         "versions": {"python": platform.python_version(), **_versions(packages)},

@@ -8,20 +8,20 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import product
 from typing import Any
 
 import numpy as np
 
 from core import registry
-from core.errors import TraceError
+from core.errors import GridError, TraceError
 from core.parameters import Parameter, Value, condition, defaults
 from core.shuffle.axes import partitioner_of
 from core.trace import Trace
 from core.workloads import workloads
 from sweep.grid import Grid, check_all_read, checked_axes, declarations
+from sweep.rows import Interval, Shape, grid_rows
 from sweep.settings import REPLICATES, SEED
 
 NAMES = ("scheduler", "engine", "workload")
@@ -44,17 +44,35 @@ class Point:
 
     def columns(self) -> dict[str, Value]:
         """Return the point as columns of the dataset."""
+        return self.shown() | _stored(self.values)
+
+    def shown(self) -> dict[str, Value]:
+        """Return the point by columns, with the values as given: also words like ``auto``."""
         named = {"point_id": self.point_id, **{n: getattr(self, n) for n in NAMES}}
         named["trace_id"] = self.trace_id
         more = {"replicate": self.replicate, "seed": self.seed}
         return named | more | {k.replace(".", "_"): v for k, v in self.values.items()}
 
 
+def _stored(values: Mapping[str, Value]) -> dict[str, Value]:
+    """Return parameters by column; a word in place of a number, as ``auto``, is missing."""
+    known = registry.parameters()
+    return {
+        key.replace(".", "_"): None
+        if isinstance(value, str) and key in known and known[key].kind is not str
+        else value
+        for key, value in values.items()
+    }
+
+
 @dataclass
 class Plan:
     """Grid rows and the unique points that they lead to."""
 
-    axes: dict[str, list[Any]]
+    axes: dict[str, list[Any] | Interval]
+    shape: Shape = field(default_factory=Shape)
+    asked: int = 0
+    """Combinations that were asked for; each may be several rows, one a replicate."""
     rows: list[dict[str, Any]] = field(default_factory=list)
     points: dict[str, Point] = field(default_factory=dict)
     repeated: dict[str, int] = field(default_factory=dict)
@@ -94,17 +112,17 @@ def make_plan(grid: Grid) -> Plan:
         that cannot be used.
     """
     axes, repeated = checked_axes(grid)
-    plan = Plan(axes, repeated=repeated)
-    expansion = _Expansion(grid, axes)
-    names = list(axes)
-    for combination in product(*axes.values()):
-        asked = dict(zip(names, combination, strict=True))
+    plan = Plan(axes, grid.shape, repeated=repeated)
+    expansion = _Expansion(grid)
+    for asked in grid_rows(axes, grid.shape, int(SEED.check(grid.seed) or 0)):
+        plan.asked += 1
         for point in expansion.points(asked):
             plan.points.setdefault(point.point_id, point)
-            row = {k.replace(".", "_"): v for k, v in asked.items()}
-            row = point.columns() | row
+            row = point.columns() | _stored(asked)
             row["replicate"] = point.replicate
             plan.rows.append({"grid_row": len(plan.rows)} | row)
+    if not plan.rows:
+        raise GridError(f"sweep.filter={grid.shape.condition!r}: no grid row is left")
     check_all_read(grid, expansion.read)
     return plan
 
@@ -112,9 +130,11 @@ def make_plan(grid: Grid) -> Plan:
 class _Expansion:
     """Turns what a grid row asks for into points; remembers what was read."""
 
-    def __init__(self, grid: Grid, axes: Mapping[str, Sequence[Any]]) -> None:
+    def __init__(self, grid: Grid) -> None:
         self.grid = grid
         self.read: set[str] = {"scheduler", "engine", "workload"}
+        if grid.shape.sample is not None:
+            self.read.add("seed")
         self._reads: dict[tuple[str, str, str], tuple[Parameter, ...]] = {}
         self._checked: dict[tuple[Parameter, type, Any], Value] = {}
         self._content: dict[tuple[str, tuple[tuple[str, Value], ...]], str] = {}
@@ -136,6 +156,9 @@ class _Expansion:
             value = asked[key] if key in asked else base.get(key)
             values[key] = self._check(parameter, parameter.default if value is None else value)
             self.read.add(key)
+        partitioner = partitioner_of(values)
+        if partitioner is not None and partitioner.check is not None:
+            partitioner.check(values)
         seed: Value = None
         seeded = [key for key in SEEDS if key in values]
         for key in seeded:
@@ -159,7 +182,8 @@ class _Expansion:
         return self._checked[key]
 
     def _content_of(self, workload: str, values: Mapping[str, Value]) -> str:
-        own = tuple((k, v) for k, v in values.items() if k.startswith("workload."))
+        declared = {p.key for p in workloads()[workload].parameters}
+        own = tuple((k, v) for k, v in values.items() if k in declared)
         if (workload, own) not in self._content:
             self._content[workload, own] = workloads()[workload].content(complete(workload, own))
         return self._content[workload, own]

@@ -16,8 +16,9 @@ from core.errors import GridError
 from core.jit import cache_directory
 from core.parameters import Value
 from sweep import execute
+from sweep.describe import count, describe, estimate
 from sweep.ending import print_again, report
-from sweep.grid import Grid, grid_size
+from sweep.grid import Grid
 from sweep.interrupts import Interrupts
 from sweep.manifest import manifest_of, now
 from sweep.plan import Plan, Point, make_plan
@@ -50,6 +51,8 @@ def run(grid: Grid, settings: Settings, command: Sequence[str]) -> int:
     plan = make_plan(grid)
     describe(plan, console)
     if settings["sweep.dry_run"]:
+        workers = 1 if settings["executor"] == "local" else settings["ray.num_cpus"]
+        estimate(plan, "outputs/latest", int(workers or os.cpu_count() or 1), console)
         return 0
     directory = str(settings["output.dir"] or _fresh_directory())
     manifest = manifest_of(plan, settings, command)
@@ -75,14 +78,15 @@ def _execute(
 ) -> bool:
     """Run what is not finished and store it; return whether it was interrupted."""
     began = time.monotonic()
-    coflows = bool(settings["output.coflows"])
+    tables = ("coflows", "reducers")
+    wanted = frozenset(table for table in tables if settings[f"output.{table}"])
     counts = {"ok": 0, "failed": 0}
     with ExitStack() as stack:
         executor = None
         if settings["ray.address"] is not None:
             # A cluster that does not answer is bad input: found before anything is written.
             executor = stack.enter_context(_executor(settings, list(plan.points.values())))
-        data = stack.enter_context(Dataset.open(directory, coflows=coflows))
+        data = stack.enter_context(Dataset.open(directory, details=wanted))
         _say_set_aside(data, console)
         passed_over = (
             set() if settings["sweep.retry_failed"] else data.failed() & plan.points.keys()
@@ -94,12 +98,12 @@ def _execute(
         _point_latest_at(directory)
         if finished := len(plan.points) - len(todo) - len(passed_over):
             console.print(
-                f"{_count(finished, 'point')} finished in {directory}: {len(todo)} to run",
+                f"{count(finished, 'point')} finished in {directory}: {len(todo)} to run",
                 markup=False,
             )
         if passed_over:
             console.print(
-                f"{_count(len(passed_over), 'point')} failed before and will not run again without "
+                f"{count(len(passed_over), 'point')} failed before and will not run again without "
                 "sweep.retry_failed=true",
                 markup=False,
             )
@@ -112,7 +116,7 @@ def _execute(
                     executor = stack.enter_context(_executor(settings, todo))
                 interrupts.install()
                 with Progress(len(todo), console) as progress:
-                    results = executor(todo, coflows)
+                    results = executor(todo, wanted)
                     _collect(results, data, progress, counts, settings, interrupts)
             except KeyboardInterrupt:
                 pass
@@ -138,35 +142,10 @@ def _say_set_aside(data: Dataset, console: Console) -> None:
         )
 
 
-def describe(plan: Plan, console: Console) -> None:
-    """Print axes, grid rows and unique points, and why rows collapsed."""
-    axes = [f"{k}: {', '.join(map(str, v))}" for k, v in plan.axes.items() if len(v) > 1]
-    rows, points = len(plan.rows), len(plan.points)
-    for axis in axes:
-        console.print(f"  {axis}", markup=False, soft_wrap=True)
-    for key, count in plan.repeated.items():
-        console.print(f"  {key}: {_count(count, 'repeated value')} left out", markup=False)
-    grid = (
-        _count(rows, "grid row")
-        if rows == grid_size(plan.axes)
-        else (f"{grid_size(plan.axes)} combinations, {rows} grid rows with replicates")
-    )
-    if fixed := [f"{k}={v[0]}" for k, v in plan.axes.items() if len(v) == 1]:
-        console.print(f"  {' '.join(fixed)}", markup=False, soft_wrap=True)
-    console.print(f"{grid}: {_count(points, 'unique point')}", markup=False)
-    if points < rows:
-        for reason in plan.unread():
-            console.print(f"  {reason}", markup=False, soft_wrap=True)
-
-
 def _compiled() -> bool:
     """Whether kernels of this version lie compiled on disk."""
     path = cache_directory()
     return path is not None and any(path.rglob("*.nbi"))
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
 def _collect(
@@ -179,7 +158,7 @@ def _collect(
 ) -> None:
     for result in results:
         if result is not None:
-            data.add(result.row, result.coflows)
+            data.add(result.row, result.details)
             progress.add(result.row)
             ok = result.row["status"] == "ok"
             counts["ok" if ok else "failed"] += 1

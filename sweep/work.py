@@ -10,11 +10,13 @@ import time
 import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
 from core import registry
 from core.metrics import coflow_table, summarise
+from core.outcome import Outcome
+from core.shuffle.report import rate_columns, reducer_columns
 from core.trace import Trace
 from sweep.plan import Point, build_trace
 
@@ -24,27 +26,40 @@ REPORT_S = 0.1
 
 @dataclass(frozen=True)
 class Result:
-    """What came of a point: a row of the dataset, and its coflows if wanted."""
+    """What came of a point: a row of the dataset, and its rows in tables with details."""
 
     row: dict[str, Any]
-    coflows: dict[str, Any] | None = None
+    details: dict[str, dict[str, Any]] = field(default_factory=dict)
 
 
-Executor = Callable[[Sequence[Point], bool], Iterator[Result | None]]
+Details = frozenset[str]
+"""Names of the tables with details that are wanted."""
+
+Executor = Callable[[Sequence[Point], Details], Iterator[Result | None]]
 """Yields a result a point; None says that nothing came for a moment."""
 
 
-def run_point(point: Point, trace: Trace, coflows: bool) -> Result:
+def run_point(point: Point, trace: Trace, wanted: Details) -> Result:
     """Run one point; whatever it raises becomes a row with status ``error``."""
     began = time.perf_counter()
     try:
         outcome = registry.simulate(trace, point.engine, point.scheduler, point.values)
         row = point.columns() | {"status": "ok"} | summarise(trace, outcome)
-        table = coflow_table(trace, outcome) if coflows else None
+        details = _details(trace, outcome, wanted)
     except Exception as error:
         return failed(point, error)
     row |= {"wall_s": time.perf_counter() - began, "host": platform.node()}
-    return Result(row, table)
+    return Result(row, details)
+
+
+def _details(trace: Trace, outcome: Outcome, wanted: Details) -> dict[str, dict[str, Any]]:
+    found: dict[str, dict[str, Any] | None] = {}
+    if "coflows" in wanted:
+        found["coflows"] = coflow_table(trace, outcome)
+    if "reducers" in wanted and trace.shuffle:
+        found["reducers"] = reducer_columns(trace.shuffle)
+        found["rates"] = rate_columns(trace.shuffle)
+    return {name: columns for name, columns in found.items() if columns is not None}
 
 
 def failed(point: Point, error: BaseException) -> Result:
@@ -77,11 +92,19 @@ def warm(points: Iterable[Point]) -> None:
 
 
 _warmed: set[tuple[str, str]] = set()
-"""Engines and schedulers whose kernels this worker has loaded."""
+"""Engines and schedulers whose kernels this process has loaded."""
+
+
+def _warm_once(points: Iterable[Point]) -> None:
+    """Load kernels before the clock of a point runs."""
+    new = {(p.engine, p.scheduler): p for p in points if (p.engine, p.scheduler) not in _warmed}
+    with contextlib.suppress(Exception):  # the points will say what is wrong
+        warm(new.values())
+        _warmed.update(new)
 
 
 def run_chunk(
-    points: Sequence[Point], trace: Trace, coflows: bool, careful: bool
+    points: Sequence[Point], trace: Trace, wanted: Details, careful: bool
 ) -> Iterator[list[Result]]:
     """Run points on a worker; yield the results that came since the last yield, in their order.
 
@@ -89,10 +112,7 @@ def run_chunk(
     finished is yielded before a point begins if the last yield is `REPORT_S` ago; with `careful`,
     before every point, so that whoever listens knows which one is running.
     """
-    new = {(p.engine, p.scheduler): p for p in points if (p.engine, p.scheduler) not in _warmed}
-    with contextlib.suppress(Exception):  # the points will say what is wrong
-        warm(new.values())
-        _warmed.update(new)
+    _warm_once(points)
     yield []
     results: list[Result] = []
     reported = time.monotonic()
@@ -100,11 +120,11 @@ def run_chunk(
         if results and (careful or time.monotonic() - reported >= REPORT_S):
             yield results
             results, reported = [], time.monotonic()
-        results.append(run_point(point, trace, coflows))
+        results.append(run_point(point, trace, wanted))
     yield results
 
 
-def run_locally(points: Sequence[Point], coflows: bool) -> Iterator[Result | None]:
+def run_locally(points: Sequence[Point], wanted: Details) -> Iterator[Result | None]:
     """Run points one after the other in this process.
 
     They run in a thread of their own, so that signals reach the main one during a long point.
@@ -113,7 +133,7 @@ def run_locally(points: Sequence[Point], coflows: bool) -> Iterator[Result | Non
 
     def work() -> None:
         try:
-            for result in _one_by_one(points, coflows):
+            for result in _one_by_one(points, wanted):
                 results.put(result)
             results.put(None)
         except BaseException as error:
@@ -133,7 +153,7 @@ def run_locally(points: Sequence[Point], coflows: bool) -> Iterator[Result | Non
         yield result
 
 
-def _one_by_one(points: Sequence[Point], coflows: bool) -> Iterator[Result]:
+def _one_by_one(points: Sequence[Point], wanted: Details) -> Iterator[Result]:
     for group in by_trace(points).values():
         try:
             trace = build_trace(group[0])
@@ -141,4 +161,5 @@ def _one_by_one(points: Sequence[Point], coflows: bool) -> Iterator[Result]:
             yield from (failed(point, error) for point in group)
             continue
         for point in group:
-            yield run_point(point, trace, coflows)
+            _warm_once([point])
+            yield run_point(point, trace, wanted)

@@ -35,6 +35,14 @@ def random_trace(r: random.Random) -> Trace:
 
 def random_values(r: random.Random) -> dict[str, Any]:
     """Return every parameter that any scheduler reads."""
+    values = _random_values(r)
+    if values["queue.between"] == "wfq" and r.random() < 0.5:
+        weights = [str(r.choice([0.5, 1, 2, 3, 7])) for _ in range(values["queue.count"])]
+        values["queue.weights"] = ",".join(weights)
+    return values
+
+
+def _random_values(r: random.Random) -> dict[str, Any]:
     return {
         "engine.trigger": r.choice(["flow", "flow", "coflow"]),
         "engine.interval_ms": r.choice([0.0, 0.0, 0.0, 5.0, 8.0, 3.0]),

@@ -44,21 +44,21 @@ def on_one_worker() -> Iterator[execute.RayExecutor]:
 
 
 def test_ray_and_this_process_give_the_same_rows(points, on_one_worker) -> None:
-    here = [r for r in execute.run_locally(points, True) if r is not None]
-    there = [r for r in on_one_worker(points, True) if r is not None]
+    here = [r for r in execute.run_locally(points, frozenset({"coflows"})) if r is not None]
+    there = [r for r in on_one_worker(points, frozenset({"coflows"})) if r is not None]
     assert rows_of(here) == rows_of(there)
     assert len(here) == len(points)
-    tables = {r.row["point_id"]: r.coflows for r in there}
+    tables = {r.row["point_id"]: r.details["coflows"] for r in there}
     for result in here:
-        for name, column in result.coflows.items():
+        for name, column in result.details["coflows"].items():
             np.testing.assert_array_equal(column, tables[result.row["point_id"]][name])
 
 
 def test_the_size_of_chunks_does_not_matter(points, on_one_worker, monkeypatch) -> None:
-    before = rows_of(on_one_worker(points, False))
+    before = rows_of(on_one_worker(points, frozenset()))
     for size in (1, 3, 100):
         monkeypatch.setattr(on_one_worker, "_size", size)
-        assert rows_of(on_one_worker(points, False)) == before
+        assert rows_of(on_one_worker(points, frozenset())) == before
 
 
 def test_a_point_that_raises_is_a_row_and_the_rest_go_on(points, monkeypatch) -> None:
@@ -70,7 +70,7 @@ def test_a_point_that_raises_is_a_row_and_the_rest_go_on(points, monkeypatch) ->
         return real(trace, engine, scheduler, values)
 
     monkeypatch.setattr(work.registry, "simulate", sometimes)
-    rows = rows_of(execute.run_locally(points, coflows=False)).values()
+    rows = rows_of(execute.run_locally(points, wanted=frozenset())).values()
     assert {r["scheduler"] for r in rows if r["status"] == "error"} == {"varys"}
     failed = next(r for r in rows if r["status"] == "error")
     assert failed["error"] == "ZeroDivisionError: by hand"
@@ -87,7 +87,7 @@ def test_a_workload_that_cannot_be_built_fails_its_points_alone(points, monkeypa
         return real(point)
 
     monkeypatch.setattr(work, "build_trace", sometimes)
-    rows = rows_of(execute.run_locally(points, coflows=False)).values()
+    rows = rows_of(execute.run_locally(points, wanted=frozenset())).values()
     assert {r["seed"]: r["status"] for r in rows} == {1: "error", 2: "ok"}
 
 
@@ -98,7 +98,7 @@ def ray_with(fault, **options) -> execute.RayExecutor:
     """
     import ray
 
-    def run_chunk(points, trace, coflows, careful):
+    def run_chunk(points, trace, wanted, careful):
         from sweep import work
 
         real = work.run_point
@@ -109,7 +109,7 @@ def ray_with(fault, **options) -> execute.RayExecutor:
 
         work.run_point = run_point
         try:
-            yield from work.run_chunk(points, trace, coflows, careful)
+            yield from work.run_chunk(points, trace, wanted, careful)
         finally:
             work.run_point = real
 
@@ -127,7 +127,7 @@ def test_a_worker_that_dies_costs_the_point_to_blame_alone(points) -> None:
             os._exit(1)
 
     with ray_with(deadly, chunk=6, retries=1) as executor:
-        rows = rows_of(executor(points, False))
+        rows = rows_of(executor(points, frozenset()))
     assert {i for i, r in rows.items() if r["status"] == "error"} == blamed
     assert {i for i, r in rows.items() if r["status"] == "ok"} == {
         p.point_id for p in points
@@ -146,7 +146,7 @@ def test_a_point_whose_worker_died_by_chance_is_tried_again(points, tmp_path) ->
             os._exit(1)
 
     with ray_with(unlucky, chunk=4, retries=2) as executor:
-        rows = rows_of(executor(points, False))
+        rows = rows_of(executor(points, frozenset()))
     assert [r["status"] for r in rows.values()] == ["ok"] * len(points)
 
 
@@ -168,7 +168,7 @@ def test_a_busy_point_is_ended(points) -> None:
 
     began = time.monotonic()
     with ray_with(hang, chunk=5, timeout_s=1.0) as executor:
-        rows = rows_of(executor(points, False))
+        rows = rows_of(executor(points, frozenset()))
     assert {i for i, r in rows.items() if r["status"] == "timeout"} == endless
     assert [r["status"] for r in rows.values()].count("ok") == len(points) - 2
     assert rows[points[1].point_id]["error"] == "ran longer than sweep.timeout_s=1"

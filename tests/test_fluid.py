@@ -140,6 +140,20 @@ def test_as_the_exact_twin(scheduler: str) -> None:
         np.testing.assert_allclose(found, exact, rtol=1e-9, atol=2e-9, err_msg=f"seed {seed}")
 
 
+@pytest.mark.parametrize("scheduler", ["aalo", "asebf"])
+def test_weights_as_the_exact_twin_has_them(scheduler: str) -> None:
+    """Weights that rise, fall and differ much; with other ones than K, K − 1, … in each case."""
+    for seed in range(40):
+        r = random.Random(seed)
+        trace, values = random_trace(r), random_values(r)
+        values |= {"queue.between": "wfq", "queue.count": 3}
+        values["queue.weights"] = r.choice(["1,2,3", "0.25,8,1", "5,5,5", "1e3,1,1e-3"])
+        capacities = random_capacities(r, trace.ports) or (None, None)
+        exact = [float(t) for t in Twin(trace, scheduler, options_of(values, *capacities)).run()]
+        found = run(trace, schedulers()[scheduler], values, *capacities).finish_s
+        np.testing.assert_allclose(found, exact, rtol=1e-9, atol=2e-9, err_msg=f"seed {seed}")
+
+
 # --- Edges --------------------------------------------------------------------------------------
 
 

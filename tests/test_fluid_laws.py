@@ -12,9 +12,10 @@ from fluid_cases import GIGABIT, SCHEDULERS, random_trace, random_values
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.fluid import Ordered, Queues, View, drive, madd, run, shares
-from core.fluid.events import DECIDE, advance
-from core.fluid.state import Net, demand, new_net
+from core.fluid import Ordered, Queues, View, drive, loads, madd, run, shares
+from core.fluid.demand import demand
+from core.fluid.events import DECIDE
+from core.fluid.state import Net, new_net
 from core.parameters import defaults
 from core.schedulers import schedulers
 from core.trace import Floats, Trace, from_flows
@@ -49,38 +50,40 @@ def decisions(trace: Trace, scheduler: str, values: dict[str, Any]) -> Iterator[
     values = {**defaults(rule.parameters), "engine.trigger": "flow", **values}
     capacity = np.full(2 * trace.ports, values["fabric.gbps"] * GIGABIT)
     sizes = demand(trace, capacity, values["fabric.local_is_free"])
-    queues = isinstance(rule, Queues)
-    net = new_net(sizes, shares=queues)
+    net = new_net(sizes)
     drive.set_clock(net, values)
     view = View(sizes, net, np.arange(len(trace)), scheduler, found.info)
     if isinstance(rule, Queues):
-        net.c.weight[:] = rule.weight(view, values)
         options = drive.modes(values), drive.limits(values), drive.queue_weights(values)
-        shares.begin(net, options[1])
+        drive.set_queues(net, rule.weight(view, values), options[1])
+        while shares.simulate(net, *options, True) == DECIDE:
+            yield net
     else:
         key = np.array(rule.key(view, values), np.float64)
-    while advance(net, queues) == DECIDE:
-        if queues:
-            shares.decide(net, *options)
-        else:
-            madd.settle_all(net)
-            madd.decide(net, madd.GIVEN, key)
-        yield net
+        while madd.simulate(net, loads.GIVEN, key, madd.AFTER) == DECIDE:
+            yield net
+
+
+def live_flows(net: Net) -> Iterator[tuple[int, int, int, int]]:
+    """Yield coflow, row, slot of the sender and place of each live flow."""
+    for k in net.order[: net.z[0].active]:
+        for row in range(net.c[k].middle, net.c[k].last):
+            for f in range(net.r[row].flow, net.r[row].flow + net.r[row].width):
+                if net.left[f] > 0:
+                    yield int(k), row, int(net.c[k].first + net.peer[f]), f
 
 
 def flows_now(net: Net) -> tuple[Floats, Floats, Floats, Floats]:
     """Return sender, receiver (as ports), rate and remaining bytes of each live flow."""
     rows = []
-    for k in net.order[: net.z[0].active]:
-        for row in range(net.c[k].middle, net.c[k].last):
-            for f in range(net.s[row].flow, net.s[row].flow + net.s[row].live):
-                own = net.left[f] * net.c[k].scale / net.c[k].gamma
-                left = net.left[f] * net.c[k].scale
-                if len(net.rate):
-                    own = net.rate[f]
-                    left -= own * (net.z[0].now - net.s[row].since)
-                granted = [g.rate for g in net.g[: net.z[0].grants] if g.flow == f]
-                rows.append((net.peer[f], net.s[row].port, own + sum(granted), left))
+    for k, row, sender, f in live_flows(net):
+        left = net.left[f] * net.c[k].scale
+        own = left / net.c[k].gamma
+        if net.c[k].gamma == np.inf:
+            own = min(net.s[row].share, net.s[sender].share)
+            left -= own * (net.z[0].now - net.r[row].since)
+        granted = [g.rate for g in net.g[: net.z[0].grants] if g.flow == f]
+        rows.append((net.s[sender].port, net.s[row].port, own + sum(granted), left))
     sender, receiver, rate, left = np.array(rows or np.empty((0, 4)), np.float64).T
     return sender, receiver, rate, left
 
@@ -94,11 +97,11 @@ def test_ports_carry_no_more_than_they_can(scheduler: str, seed: int) -> None:
         sender, receiver, rate, left = flows_now(net)
         assert np.all(rate >= 0)
         assert np.all(left > 0)
-        used = np.bincount(sender.astype(int), rate, len(net.p))
-        used += np.bincount(receiver.astype(int), rate, len(net.p))
-        assert np.all(used <= net.p.capacity * (1 + 1e-9))
+        used = np.bincount(sender.astype(int), rate, len(net.free))
+        used += np.bincount(receiver.astype(int), rate, len(net.free))
+        assert np.all(used <= net.capacity * (1 + 1e-9))
         if len(rate):
-            np.testing.assert_allclose(net.p.capacity - used, net.p.free, rtol=1e-9, atol=1.0)
+            np.testing.assert_allclose(net.capacity - used, net.free, rtol=1e-9, atol=1.0)
 
 
 @pytest.mark.parametrize("scheduler", COFLOW_LEVEL)
@@ -109,7 +112,7 @@ def test_backfill_leaves_no_flow_with_both_ports_free(scheduler: str, seed: int)
     values["engine.backfill"] = True
     for net in decisions(trace, scheduler, values):
         sender, receiver, _, _ = flows_now(net)
-        free = net.p.free
+        free = net.free
         assert not np.any((free[sender.astype(int)] > 0) & (free[receiver.astype(int)] > 0))
 
 
@@ -124,12 +127,7 @@ def test_bytes_are_conserved(scheduler: str, seed: int) -> None:
     then = 0.0
     for net in decisions(trace, scheduler, values):
         now = net.z[0].now
-        names = [
-            (int(k), int(net.peer[f]), int(net.s[row].port))
-            for k in net.order[: net.z[0].active]
-            for row in range(net.c[k].middle, net.c[k].last)
-            for f in range(net.s[row].flow, net.s[row].flow + net.s[row].live)
-        ]
+        names = [(k, row, sender) for k, row, sender, _ in live_flows(net)]
         _, _, rate, left = flows_now(net)
         after = dict(zip(names, zip(rate, left, strict=True), strict=True))
         for name, (speed, amount) in before.items():

@@ -37,7 +37,7 @@ from sweep.store import (
     SCHEMA_VERSION,
     Dataset,
     Limits,
-    coflows_schema,
+    detail_schemas,
     load,
     points_schema,
     read_manifest,
@@ -82,11 +82,8 @@ def coflows(n: int = 3) -> dict[str, Any]:
     columns: dict[str, Any] = {m.name: np.arange(n) * 1.0 for m in COFLOW_COLUMNS}
     columns |= {m.name: np.arange(n, dtype=np.int32) for m in COFLOW_COLUMNS if m.kind is int}
     slowdown = np.where(np.arange(n) == 0, np.nan, 2.0)
-    return (
-        columns
-        | {"bin": np.array(["SN", "LN", "SW", "LW"])[np.arange(n) % 4]}
-        | {"slowdown": slowdown}
-    )
+    columns |= {"bin": np.array(["SN", "LN", "SW", "LW"])[np.arange(n) % 4]}
+    return {"coflows": columns | {"slowdown": slowdown}}
 
 
 def grid(*point_ids: str, **values: Any) -> list[dict[str, Any]]:
@@ -121,7 +118,7 @@ def shipped_schema() -> dict[str, Any]:
     def listed(schema: pa.Schema) -> list[list[str]]:
         return [[f.name, str(f.type), f.metadata[b"unit"].decode()] for f in schema]
 
-    tables = {"results": results_schema(), "points": points_schema(), "coflows": coflows_schema()}
+    tables = {"results": results_schema(), "points": points_schema(), **detail_schemas()}
     return {"schema_version": SCHEMA_VERSION} | {
         name: listed(schema) for name, schema in tables.items()
     }
@@ -129,7 +126,7 @@ def shipped_schema() -> dict[str, Any]:
 
 def written(schema: dict[str, Any]) -> str:
     lines = [f' "schema_version": {schema["schema_version"]}']
-    for name in ("results", "points", "coflows"):
+    for name in ("results", "points", "coflows", "reducers", "rates"):
         columns = ",\n".join(f"  {json.dumps(c, ensure_ascii=False)}" for c in schema[name])
         lines.append(f' "{name}": [\n{columns}\n ]')
     return "{\n" + ",\n".join(lines) + "\n}\n"
@@ -290,12 +287,12 @@ def test_points_without_coflows_run_again_when_coflows_are_asked_for(tmp_path):
     with opened(tmp_path / "d") as dataset:
         dataset.add(row("a"))
         dataset.add(row("b"), coflows())
-    with opened(tmp_path / "d", coflows=True) as dataset:
+    with opened(tmp_path / "d", details=("coflows",)) as dataset:
         assert dataset.finished() == {"b"}
         assert not dataset.failed()
         dataset.add(row("a"), coflows())
     assert sorted(glob_ids(tmp_path / "d")) == ["a", "b"]
-    with opened(tmp_path / "d", coflows=True) as dataset:
+    with opened(tmp_path / "d", details=("coflows",)) as dataset:
         assert dataset.finished() == {"a", "b"}
 
 
@@ -460,7 +457,7 @@ def test_a_damaged_part_is_named_and_set_aside(tmp_path, damage, folder):
     message = rf"{folder}/part-000001.parquet is damaged .*run the same command again"
     with pytest.raises(StoreError, match=message):
         load(tmp_path / "d", coflows=folder == "coflows")
-    with opened(tmp_path / "d", coflows=True) as dataset:
+    with opened(tmp_path / "d", details=("coflows",)) as dataset:
         assert not dataset.finished()
         ((name, place),) = dataset.set_aside.items()
         assert name.endswith(f"{folder}/part-000001.parquet")
@@ -610,7 +607,7 @@ def scenario(path: Path) -> Iterator[None]:
         dataset.add(row("b"), coflows())
         dataset.flush()
         yield
-    with opened(path, limits=Limits(rows=2, seconds=1e9), coflows=True) as dataset:
+    with opened(path, limits=Limits(rows=2, seconds=1e9), details=("coflows",)) as dataset:
         for point_id in sorted(set("abcdefgh") - dataset.finished()):
             dataset.add(row(point_id), coflows())
         dataset.write_points(grid(*"abcdefgh"))
@@ -1009,7 +1006,7 @@ def test_polars(dataset_path):
 def test_pandas_and_pyarrow_read_the_folder(dataset_path):
     assert len(pd.read_parquet(dataset_path / "results")) == 4
     table = pyarrow.dataset.dataset(dataset_path / "coflows").to_table()
-    assert table.schema.equals(coflows_schema())
+    assert table.schema.equals(detail_schemas()["coflows"])
 
 
 def test_import_sweep_is_light():

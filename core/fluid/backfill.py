@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import numpy as np
-
-from core.fluid.bits import flow_of_sender, overlaps, row_of_receiver, slot_of_sender, take
-from core.fluid.state import LIVE, Net
+from core.fluid.bits import flow_of, overlaps, row_of, take
+from core.fluid.state import FREE, LIVE, Net
 from core.fluid.words import ONE, ZERO, lowest
-from core.jit import inner
+from core.jit import inlined
 
 
-@inner
+@inlined
 def backfill(net: Net) -> None:
     """Grant min(free at sender, free at receiver) flow by flow: each grant fills a port.
 
@@ -18,40 +16,38 @@ def backfill(net: Net) -> None:
     are looked at, so the work does not grow with the flows that wait.
     """
     z = net.z[0]
-    words = len(net.free_bits) // 2
+    words = net.free_bits.shape[1]
     for i in range(z.active):
         k = net.order[i]
-        if not overlaps(net, k, 0, words):
+        if not overlaps(net, k):
             continue
-        for w in range(words):
-            rows = net.port_bits[k, LIVE, words + w] & net.free_bits[words + w]
+        for w in range(words >> 1, words):
+            rows = net.port_bits[k, LIVE, w] & net.free_bits[FREE, w]
             while rows != ZERO:
-                host = 64 * w + lowest(rows)
+                port = 64 * w + lowest(rows)
                 rows &= rows - ONE
-                _fill_row(net, k, row_of_receiver(net, k, host))
+                _fill_row(net, k, port)
 
 
-@inner
-def _fill_row(net: Net, k: int, row: int) -> None:
+@inlined
+def _fill_row(net: Net, k: int, port: int) -> None:
     z = net.z[0]
-    r = net.s[row]
-    port = r.port
+    row, first = row_of(net, k, port), net.c[k].first
+    r = net.r[row]
     for w in range(r.words):
-        word = r.word + w
-        senders = net.slot_bits[r.bits + w] & net.free_bits[word]
+        senders = net.slot_bits[r.bits + w, LIVE] & net.free_bits[FREE, r.word + w]
         while senders != ZERO:
-            host = 64 * word + lowest(senders)
+            sender = 64 * (r.word + w) + lowest(senders)
             senders &= senders - ONE
-            rate = min(net.p[host].free, net.p[port].free)
-            take(net, host, rate)
+            rate = min(net.free[sender], net.free[port])
+            take(net, sender, rate)
             take(net, port, rate)
-            at = z.grants
+            g = net.g[z.grants]
             z.grants += 1
-            net.g[at].flow = flow_of_sender(net, row, host)
-            net.g[at].row = row
-            net.g[at].sender = slot_of_sender(net, k, host)
-            net.g[at].coflow = k
-            net.g[at].rate = rate
-            net.g[at].end = np.inf
-            if net.p[port].free == 0.0:
+            g.flow = flow_of(net, row, sender)
+            g.row = row
+            g.sender = first + net.peer[g.flow]
+            g.coflow = k
+            g.rate = rate
+            if net.free[port] == 0.0:
                 return

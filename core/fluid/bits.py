@@ -1,4 +1,4 @@
-"""Sets of ports as bits, what is free at the ports, and where a port's slot or flow lies."""
+"""Sets of ports as bits, what is free at the ports, and where a port's row or flow lies."""
 
 from __future__ import annotations
 
@@ -7,114 +7,74 @@ from typing import Any
 
 import numpy as np
 
-from core.fluid.state import ALL, LIVE, Net
+from core.fluid.state import ALL, EVERY, FREE, LIVE, Net
 from core.fluid.words import ONE, ZERO, popcount
-from core.jit import inner, kernel
+from core.jit import inlined
 
 NOTHING = 1e-12
 """Share of a port's capacity that counts as nothing."""
 
 
-@kernel
+@inlined
 def rounded(value: float) -> float:
     """Round to 30 bits, so that values that are equal but for their rounding compare as equal."""
     mantissa, exponent = math.frexp(value)
     return math.ldexp(np.rint(mantissa * 1073741824.0), exponent - 30)
 
 
-@inner
-def bit(host: int) -> Any:
-    """Return the bit of a host in its word."""
-    return ONE << np.uint64(host & 63)
+@inlined
+def bit(port: int) -> Any:
+    """Return the bit of a port in its word."""
+    return ONE << np.uint64(port & 63)
 
 
-@inner
-def _below(host: int) -> Any:
-    """Return the bits below a host's in its word."""
-    return bit(host) - ONE
-
-
-@inner
-def slot_of_sender(net: Net, k: int, host: int) -> int:
-    """Slot of a sender of coflow k."""
-    slot = net.c[k].first
-    for w in range(host >> 6):
-        slot += popcount(net.port_bits[k, ALL, w])
-    return int(slot + popcount(net.port_bits[k, ALL, host >> 6] & _below(host)))
-
-
-@inner
-def row_of_receiver(net: Net, k: int, host: int) -> int:
+@inlined
+def row_of(net: Net, k: int, port: int) -> int:
     """Row of a receiver of coflow k."""
-    words = len(net.free_bits) // 2
     row = net.c[k].middle
-    for w in range(words, words + (host >> 6)):
+    last = port >> 6
+    for w in range(net.port_bits.shape[2] >> 1, last):
         row += popcount(net.port_bits[k, ALL, w])
-    return int(row + popcount(net.port_bits[k, ALL, words + (host >> 6)] & _below(host)))
+    return int(row + popcount(net.port_bits[k, ALL, last] & (bit(port) - ONE)))
 
 
-@inner
-def flow_of_sender(net: Net, row: int, host: int) -> int:
-    """Flow from a host, in a row that has it and no ended flows."""
-    r = net.s[row]
+@inlined
+def flow_of(net: Net, row: int, port: int) -> int:
+    """Flow from a sender that has a place in the row."""
+    r = net.r[row]
     flow = r.flow
-    last = r.bits + (host >> 6) - r.word
+    last = r.bits + (port >> 6) - r.word
     for w in range(r.bits, last):
-        flow += popcount(net.slot_bits[w])
-    return int(flow + popcount(net.slot_bits[last] & _below(host)))
+        flow += popcount(net.slot_bits[w, ALL])
+    return int(flow + popcount(net.slot_bits[last, ALL] & (bit(port) - ONE)))
 
 
-@inner
-def overlaps(net: Net, k: int, low: int, high: int) -> bool:
-    """Whether coflow k has live flows at a free port, in the words low … high − 1."""
-    shared = ZERO
-    for w in range(low, high):
-        shared |= net.port_bits[k, LIVE, w] & net.free_bits[w]
-    return bool(shared != ZERO)
+@inlined
+def overlaps(net: Net, k: int) -> bool:
+    """Whether coflow k has live flows at free ports on both sides."""
+    words = net.free_bits.shape[1]
+    senders, receivers = ZERO, ZERO
+    for w in range(words >> 1):
+        senders |= net.port_bits[k, LIVE, w] & net.free_bits[FREE, w]
+    for w in range(words >> 1, words):
+        receivers |= net.port_bits[k, LIVE, w] & net.free_bits[FREE, w]
+    return bool(senders != ZERO and receivers != ZERO)
 
 
-@inner
-def all_free(net: Net, k: int) -> bool:
-    """Whether all ports at which coflow k has live flows are free."""
-    taken = ZERO
-    for w in range(len(net.free_bits)):
-        taken |= net.port_bits[k, LIVE, w] & ~net.free_bits[w]
-    return bool(taken == ZERO)
-
-
-@inner
+@inlined
 def take(net: Net, port: int, rate: float) -> None:
     """Take a rate from what is free at a port; a trace of the capacity counts as nothing."""
-    net.p[port].free -= rate
-    if net.p[port].free <= NOTHING * net.p[port].capacity:
-        net.p[port].free = 0.0
-        _mark(net, port, False)
+    left = net.free[port] - rate
+    if left <= NOTHING * net.capacity[port]:
+        left = 0.0
+        net.free_bits[FREE, port >> 6] &= ~bit(port)
+    net.free[port] = left
 
 
-@inner
-def give_back(net: Net, share: float) -> None:
-    """Add a share of the capacity of every port to what is free there."""
-    for port in range(len(net.p)):
-        net.p[port].free += share * net.p[port].capacity
-        _mark(net, port, True)
-
-
-@inner
-def free_all(net: Net, share: float) -> None:
-    """Free a share of every port, 0 or 1."""
-    for port in range(len(net.p)):
-        net.p[port].free = share * net.p[port].capacity
-        _mark(net, port, share > 0.0)
-
-
-@inner
-def _mark(net: Net, port: int, free: bool) -> None:
-    ports = len(net.p) // 2
-    host, w = port, port >> 6
-    if port >= ports:
-        host -= ports
-        w = (len(net.free_bits) // 2) + (host >> 6)
-    if free:
-        net.free_bits[w] |= bit(host)
-    else:
-        net.free_bits[w] &= ~bit(host)
+@inlined
+def give(net: Net, share: float, kept: float) -> None:
+    """Add a share of the capacity of every port to what was free there (`kept`: 0 or 1)."""
+    for port in range(len(net.free)):
+        net.free[port] = kept * net.free[port] + share * net.capacity[port]
+    for w in range(net.free_bits.shape[1]):
+        net.free_bits[FREE, w] = net.free_bits[EVERY, w]

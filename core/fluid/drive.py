@@ -7,19 +7,24 @@ from collections.abc import Callable, Mapping
 import numpy as np
 
 from core.errors import ParameterError, SimulationError
-from core.fluid import fair, madd, matching, shares
-from core.fluid.bits import rounded
-from core.fluid.events import DECIDE, STALLED, advance
+from core.fluid import fair, loads, madd, matching, shares, within
+from core.fluid.demand import Demand
+from core.fluid.events import DECIDE, STALLED
 from core.fluid.pairs import Pairs, new_pairs
 from core.fluid.rules import Matching, Ordered, Queues, Rule
-from core.fluid.state import Demand, Net, new_net
+from core.fluid.state import Net, new_net
 from core.fluid.view import View
 from core.parameters import Value, Values
 from core.schedulers import Scheduler
 from core.trace import Floats, Ints
 
 MB = 1e6
-_CODES = {"once": madd.GIVEN, "length": madd.LENGTH, "size": madd.SIZE, "gamma": madd.GAMMA}
+_CODES = {
+    "once": loads.GIVEN,
+    "length": loads.LENGTH,
+    "size": loads.SIZE,
+    "gamma": loads.GAMMA,
+}
 
 
 def drive(sizes: Demand, scheduler: Scheduler, rule: Rule, values: Values) -> tuple[Floats, int]:
@@ -34,20 +39,22 @@ def drive(sizes: Demand, scheduler: Scheduler, rule: Rule, values: Values) -> tu
     """
     net: Net | Pairs
     if isinstance(rule, Ordered):
-        net = new_net(sizes, shares=False)
+        net = new_net(sizes)
         set_clock(net, values)
         state = _run_ordered(net, sizes, scheduler, rule, values)
         finish = np.array(net.c.finish, np.float64)
     elif isinstance(rule, Queues):
-        net = new_net(sizes, shares=True)
+        net = new_net(sizes)
         set_clock(net, values)
         state = _run_queues(net, sizes, scheduler, rule, values)
         finish = np.array(net.c.finish, np.float64)
     else:
         net = new_pairs(sizes)
         set_clock(net, values)
-        simulate = matching.simulate if isinstance(rule, Matching) else fair.simulate
-        state = simulate(net)
+        if isinstance(rule, Matching):
+            state = matching.simulate(net, matching.new_hold(net.capacity))
+        else:
+            state = fair.simulate(net, fair.new_pace(sizes.ports))
         finish = net.finish
     unfinished = np.flatnonzero(finish < 0)
     if state == STALLED or len(unfinished):
@@ -73,16 +80,13 @@ def _run_ordered(
     key = np.zeros(len(sizes))
     if rule.kernel is not None:
         once = _ask(rule.key, net, sizes, scheduler, values, np.arange(len(sizes)))
-        key[:] = [rounded(x) for x in once]
-        code = _CODES[rule.kernel] if values.get("order") == "remaining" else madd.GIVEN
-        return int(madd.simulate(net, code, key))
-    state = advance(net, False)
-    while state == DECIDE:
-        madd.settle_all(net)
+        mantissa, exponent = np.frexp(once)  # as `rounded` does in the kernels
+        key[:] = np.ldexp(np.rint(mantissa * 2.0**30), exponent - 30)
+        code = _CODES[rule.kernel] if values.get("order") == "remaining" else loads.GIVEN
+        return int(madd.simulate(net, code, key, madd.NEVER))
+    while (state := madd.simulate(net, loads.GIVEN, key, madd.BEFORE)) == DECIDE:
         active = np.sort(net.order[: net.z.active[0]])
         key[active] = _ask(rule.key, net, sizes, scheduler, values, active)
-        madd.decide(net, madd.GIVEN, key)
-        state = advance(net, False)
     return int(state)
 
 
@@ -90,8 +94,15 @@ def _run_queues(net: Net, sizes: Demand, scheduler: Scheduler, rule: Queues, val
     weight = _ask(rule.weight, net, sizes, scheduler, values, np.arange(len(sizes)))
     if not np.all(weight > 0):
         raise ParameterError(f"scheduler={scheduler.name}: a weight is not > 0")
+    set_queues(net, weight, limits(values))
+    weights = queue_weights(values)
+    return int(shares.simulate(net, modes(values), limits(values), weights, False))
+
+
+def set_queues(net: Net, weight: Floats, upper: Floats) -> None:
+    """Put all coflows into the highest queue."""
     net.c.weight[:] = weight
-    return int(shares.simulate(net, modes(values), limits(values), queue_weights(values)))
+    net.c.limit[:] = upper[0] * weight if len(upper) > 0 else np.inf
 
 
 def _ask(
@@ -119,7 +130,7 @@ def modes(values: Values) -> Ints:
     return np.array(
         [
             shares.PER_QUEUE if per_queue else shares.CUMULATIVE,
-            shares.MAX_MIN if max_min else shares.EQUAL_SPLIT,
+            within.MAX_MIN if max_min else within.EQUAL_SPLIT,
         ]
     )
 

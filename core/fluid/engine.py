@@ -10,9 +10,9 @@ import numpy.typing as npt
 from core.bounds import bound_of
 from core.engine import Engine
 from core.errors import ParameterError
+from core.fluid.demand import demand
 from core.fluid.drive import drive
 from core.fluid.rules import Ordered, Rule
-from core.fluid.state import demand
 from core.outcome import Outcome
 from core.parameters import Parameter, Values, defaults
 from core.schedulers import Scheduler, schedulers

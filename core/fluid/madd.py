@@ -10,108 +10,85 @@ from __future__ import annotations
 import numpy as np
 
 from core.fluid.backfill import backfill
-from core.fluid.bits import all_free, free_all, rounded, take
-from core.fluid.events import DECIDE, TINY, advance, compact, spend_grants
-from core.fluid.state import Net
-from core.jit import inner, kernel
+from core.fluid.bits import give, rounded, take
+from core.fluid.ends import TINY
+from core.fluid.events import DECIDE, advance
+from core.fluid.loads import GIVEN, refresh, remaining
+from core.fluid.state import FREE, LIVE, Net
+from core.fluid.words import ZERO
+from core.jit import inlined, kernel
 from core.trace import Floats
 
-GIVEN, LENGTH, SIZE, GAMMA = 0, 1, 2, 3
-"""Keys: as handed over, or recomputed from the remaining bytes at each decision."""
+NEVER, BEFORE, AFTER = 0, 1, 2
+"""When to return to the caller: before each decision, so that it can set keys, or after it."""
 
 
 @kernel
-def simulate(net: Net, code: int, key: Floats) -> int:
-    """Run to the end; coflows with the smallest key come first. Returns DONE or STALLED."""
+def simulate(net: Net, code: int, key: Floats, pause: int) -> int:
+    """Run to the end, or to a pause; coflows with the smallest key come first.
+
+    Returns DECIDE at a pause, DONE or STALLED.
+    """
+    z = net.z[0]
     while True:
-        state = advance(net, False)
-        if state != DECIDE:
-            return state
-        settle_all(net)
-        decide(net, code, key)
+        if z.pending == 0:
+            state = advance(net, False)
+            if state != DECIDE:
+                return state
+            _settle(net)
+            z.pending = 1
+            if pause == BEFORE:
+                return DECIDE
+        z.pending = 0
+        z.decided = z.now
+        z.events += 1
+        if code != GIVEN:
+            for i in range(z.active):
+                key[net.order[i]] = rounded(remaining(net, net.order[i], code))
+        _sort(net, key)
+        give(net, 1.0, 0.0)
+        for i in range(z.active):
+            _serve(net, net.order[i])
+        if z.backfill == 1:
+            backfill(net)
+        _end_by_grants(net)
+        if pause == AFTER:
+            return DECIDE
 
 
-@kernel
-def settle_all(net: Net) -> None:
+@inlined
+def _settle(net: Net) -> None:
     """Bring the remaining bytes of all active coflows up to date."""
     z = net.z[0]
     dt = z.now - z.decided
     for i in range(z.active):
-        k = net.order[i]
-        if net.c[k].gamma < np.inf:
-            net.c[k].scale = max(net.c[k].scale * (1.0 - dt / net.c[k].gamma), TINY)
-    spend_grants(net, z.now)
-    for i in range(z.active):
-        if net.c[net.order[i]].dirty == 1:
-            compact(net, net.order[i])
+        c = net.c[net.order[i]]
+        if c.gamma < np.inf:
+            c.scale = max(c.scale * (1.0 - dt / c.gamma), TINY)
+    for i in range(z.grants):
+        g = net.g[i]
+        c, r = net.c[g.coflow], net.r[g.row]
+        if c.live > 0:
+            moved = g.last
+            if g.end < np.inf:
+                moved = g.rate * dt / c.scale
+                g.last = net.left[g.flow]
+                net.left[g.flow] = max(g.last - moved, TINY)
+            if g.last >= r.most:
+                r.stale = 1
+            for slot in (g.row, g.sender):
+                s = net.s[slot]
+                s.load -= moved
+                if s.load < 0.5 * s.summed or s.live == 0:
+                    refresh(net, g.coflow, slot)
+    z.grants = 0
 
 
-@kernel
-def decide(net: Net, code: int, key: Floats) -> None:
-    """Order the active coflows and give them their rates."""
-    z = net.z[0]
-    z.decided = z.now
-    z.events += 1
-    if code != GIVEN:
-        for i in range(z.active):
-            key[net.order[i]] = rounded(remaining(net, net.order[i], code))
-    sort(net, key)
-    free_all(net, 1.0)
-    for i in range(z.active):
-        _madd(net, net.order[i])
-    if z.backfill == 1:
-        backfill(net)
-        for i in range(z.grants):
-            k = net.g[i].coflow
-            left = net.left[net.g[i].flow] * net.c[k].scale
-            net.g[i].end = z.now + left / (left / net.c[k].gamma + net.g[i].rate)
-        if z.per_flow == 0:
-            _end_by_grants(net)
-
-
-@inner
-def _end_by_grants(net: Net) -> None:
-    """Find the ends of coflows all of whose flows are served by the backfill.
-
-    With this, ends of flows need no events of their own where they trigger nothing.
-    """
-    z = net.z[0]
-    low = 0
-    while low < z.grants:
-        k, last, high = net.g[low].coflow, 0.0, low  # the grants of a coflow lie together
-        while high < z.grants and net.g[high].coflow == k:
-            last = max(last, net.g[high].end)
-            high += 1
-        if high - low == net.c[k].live:
-            net.c[k].end = min(net.c[k].end, last)
-        low = high
-
-
-@kernel
-def remaining(net: Net, k: int, code: int) -> float:
-    """Longest flow [B], all flows [B] or Γ [s] of what is left of a coflow."""
-    c = net.c[k]
-    value = 0.0
-    if code == GAMMA:
-        for slot in range(c.first, c.last):
-            value = max(value, net.s[slot].load / net.p[net.s[slot].port].capacity)
-    elif code == SIZE:
-        for row in range(c.middle, c.last):
-            value += net.s[row].load
-    else:
-        for row in range(c.middle, c.last):
-            first = net.s[row].flow
-            for f in range(first, first + net.s[row].live):
-                value = max(value, net.left[f])
-    return float(value * c.scale)
-
-
-@inner
-def sort(net: Net, key: Floats) -> None:
+@inlined
+def _sort(net: Net, key: Floats) -> None:
     """Sort the active coflows by key; those with equal keys by their place in the trace."""
-    z = net.z[0]
     order = net.order
-    for i in range(1, z.active):
+    for i in range(1, net.z[0].active):
         k = order[i]
         at = i
         while at > 0 and (
@@ -122,20 +99,52 @@ def sort(net: Net, key: Floats) -> None:
         order[at] = k
 
 
-@inner
-def _madd(net: Net, k: int) -> None:
-    z = net.z[0]
+@inlined
+def _serve(net: Net, k: int) -> None:
+    """Let all flows of coflow k end together, if all ports that it needs have something free."""
     c = net.c[k]
     c.gamma = np.inf
     c.end = np.inf
-    if not all_free(net, k):
+    taken = ZERO
+    for w in range(net.free_bits.shape[1]):
+        taken |= net.port_bits[k, LIVE, w] & ~net.free_bits[FREE, w]
+    if taken != ZERO:
         return
     busiest = 0.0
     for slot in range(c.first, c.last):
-        if net.s[slot].live > 0:
-            busiest = max(busiest, net.s[slot].load / net.p[net.s[slot].port].free)
+        s = net.s[slot]
+        if s.load > busiest * net.free[s.port]:  # a division is slow
+            busiest = s.load / net.free[s.port]
+    pace = 1.0 / busiest
     for slot in range(c.first, c.last):
-        if net.s[slot].live > 0:
-            take(net, net.s[slot].port, net.s[slot].load / busiest)
+        s = net.s[slot]
+        if s.live > 0:
+            take(net, s.port, s.load * pace)
     c.gamma = busiest * c.scale
-    c.end = z.now + c.gamma
+    c.end = net.z[0].now + c.gamma
+
+
+@inlined
+def _end_by_grants(net: Net) -> None:
+    """Find the ends of the flows that the backfill serves.
+
+    Where the ends of flows trigger nothing they need no events of their own; then only those of
+    coflows are found all of whose flows are served.
+    """
+    z = net.z[0]
+    low, soonest = 0, np.inf
+    while low < z.grants:
+        k, last, high = net.g[low].coflow, 0.0, low  # the grants of a coflow lie together
+        c = net.c[k]
+        pace = 1.0 / c.gamma
+        while high < z.grants and net.g[high].coflow == k:
+            g = net.g[high]
+            left = net.left[g.flow] * c.scale
+            end = z.now + left / (left * pace + g.rate)
+            g.end = end
+            soonest, last = min(soonest, end), max(last, end)
+            high += 1
+        if high - low == c.live and z.per_flow == 0:
+            c.end = min(c.end, last)
+        low = high
+    z.soonest = soonest

@@ -13,7 +13,7 @@ import numpy as np
 
 from core.fluid.events import DONE, PATIENCE, STALLED, horizon
 from core.fluid.pairs import Pairs, admit, end_flow, insert, is_due, next_time
-from core.jit import inner, kernel
+from core.jit import inlined, kernel
 from core.trace import Floats, Ints
 
 
@@ -38,33 +38,26 @@ class Hold(NamedTuple):
     """Best flow that each of those can get, −1 if there is none, shape (2P,)."""
 
 
-@inner
-def _new_hold(capacity: Floats) -> Hold:
+def new_hold(capacity: Floats) -> Hold:
+    """All ports are free."""
     ports = len(capacity) // 2
-    hold = Hold(
-        np.zeros(2 * ports, np.int64),
-        np.zeros(2 * ports),
-        np.ones(2 * ports),
-        np.zeros((2, ports, ports)),
-        np.zeros(2 * ports + 1, np.int64),
-        np.zeros(2 * ports, np.int64),
-        1e-9 * capacity.min(),
-        np.zeros(2 * ports, np.int64),
+    return Hold(
+        holder=np.full(2 * ports, -1),
+        end=np.full(2 * ports, np.inf),
+        rate=np.ones(2 * ports),
+        first=np.full((2, ports, ports), np.inf),
+        queue=np.zeros(2 * ports + 1, np.int64),
+        listed=np.zeros(2 * ports, np.int64),
+        grain=1e-9 * float(capacity.min()),
+        wanted=np.zeros(2 * ports, np.int64),
     )
-    for i in range(ports):
-        hold.holder[i] = hold.holder[ports + i] = -1
-        hold.end[i] = hold.end[ports + i] = np.inf
-        for j in range(ports):
-            hold.first[0, i, j] = hold.first[1, i, j] = np.inf
-    return hold
 
 
 @kernel
-def simulate(net: Pairs) -> int:
+def simulate(net: Pairs, hold: Hold) -> int:
     """Run to the end. Returns DONE or STALLED."""
     z = net.z[0]
     ports = len(net.head)
-    hold = _new_hold(net.capacity)
     known = 0
     while True:
         now = np.inf
@@ -94,7 +87,7 @@ def simulate(net: Pairs) -> int:
             _repair(net, hold, now)
 
 
-@inner
+@inlined
 def _list(hold: Hold, port: int) -> None:
     """Note a port that looks for a flow."""
     if hold.listed[port] == 0:
@@ -103,7 +96,7 @@ def _list(hold: Hold, port: int) -> None:
         hold.queue[-1] += 1
 
 
-@inner
+@inlined
 def _wait(net: Pairs, hold: Hold, flow: int, left: float) -> None:
     """Put a flow into its pair's list."""
     net.left[flow] = left
@@ -112,13 +105,13 @@ def _wait(net: Pairs, hold: Hold, flow: int, left: float) -> None:
     _note_first(net, hold, net.dst[flow], net.src[flow])
 
 
-@inner
+@inlined
 def _note_first(net: Pairs, hold: Hold, j: int, i: int) -> None:
     flow = net.head[j, i]
     hold.first[0, j, i] = hold.first[1, i, j] = net.value[flow] if flow >= 0 else np.inf
 
 
-@inner
+@inlined
 def _release(net: Pairs, hold: Hold, flow: int) -> None:
     """Take a flow off its ports; both look for another."""
     i, j = net.src[flow], len(net.head) + net.dst[flow]
@@ -128,7 +121,7 @@ def _release(net: Pairs, hold: Hold, flow: int) -> None:
     _list(hold, j)
 
 
-@inner
+@inlined
 def _repair(net: Pairs, hold: Hold, now: float) -> None:
     """Give ports to waiting flows until none is smaller than the holders of both its ports.
 
@@ -162,7 +155,7 @@ def _repair(net: Pairs, hold: Hold, now: float) -> None:
     hold.queue[-1] = 0
 
 
-@inner
+@inlined
 def _smallest(net: Pairs, hold: Hold) -> int:
     """Place in the queue of the port that can get the smallest flow, −1 if none can get any."""
     found, best = -1, -1
@@ -177,7 +170,7 @@ def _smallest(net: Pairs, hold: Hold) -> int:
     return found
 
 
-@inner
+@inlined
 def _give(net: Pairs, hold: Hold, now: float, flow: int) -> None:
     """Give a waiting flow, the first of its pair, its ports; who held them waits."""
     i, j = net.src[flow], len(net.head) + net.dst[flow]
@@ -194,20 +187,20 @@ def _give(net: Pairs, hold: Hold, now: float, flow: int) -> None:
     hold.end[i] = hold.end[j] = now + net.left[flow] / hold.rate[i]
 
 
-@inner
+@inlined
 def _value(hold: Hold, now: float, port: int) -> float:
     """Value of the flow that holds a port, ∞ if it is free."""
     return float(np.rint((hold.end[port] - now) * hold.rate[port] / hold.grain))
 
 
-@inner
+@inlined
 def _yields(hold: Hold, now: float, port: int, value: float, flow: int) -> bool:
     """Whether a port is free or its holder comes after a waiting flow."""
     theirs = _value(hold, now, port)
     return bool(theirs > value or (theirs == value and hold.holder[port] > flow))
 
 
-@inner
+@inlined
 def _can_get(net: Pairs, hold: Hold, now: float, flow: int) -> bool:
     """Whether a waiting flow is the first of its pair and smaller than both holders."""
     i, j = net.src[flow], net.dst[flow]
@@ -219,7 +212,7 @@ def _can_get(net: Pairs, hold: Hold, now: float, flow: int) -> bool:
     )
 
 
-@inner
+@inlined
 def _best(net: Pairs, hold: Hold, now: float, port: int) -> int:
     """Smallest waiting flow at a port that is smaller than the holders of both its ports."""
     ports = len(net.head)

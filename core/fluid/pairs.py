@@ -10,9 +10,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from core.fluid.demand import Demand
 from core.fluid.events import tick_at
-from core.fluid.state import CLOCK, Demand
-from core.jit import inner
+from core.fluid.state import CLOCK
+from core.jit import inlined
 from core.trace import Floats, Ints
 
 
@@ -61,7 +62,7 @@ def new_pairs(d: Demand) -> Pairs:
     )
 
 
-@inner
+@inlined
 def insert(net: Pairs, flow: int) -> None:
     """Put a flow into its pair's list, before larger values; equal values by place in the trace."""
     j, i = net.dst[flow], net.src[flow]
@@ -77,7 +78,7 @@ def insert(net: Pairs, flow: int) -> None:
         net.following[before] = flow
 
 
-@inner
+@inlined
 def end_flow(net: Pairs, flow: int, now: float) -> bool:
     """End a flow; return whether that triggers a decision."""
     z = net.z[0]
@@ -90,7 +91,7 @@ def end_flow(net: Pairs, flow: int, now: float) -> bool:
     return bool(z.per_flow == 1)
 
 
-@inner
+@inlined
 def next_time(net: Pairs, now: float) -> float:
     """Time of the next event, given when the next flow ends [s]; ∞ if there is none."""
     z = net.z[0]
@@ -102,7 +103,7 @@ def next_time(net: Pairs, now: float) -> float:
     return float(max(min(now, z.tick), z.now))
 
 
-@inner
+@inlined
 def admit(net: Pairs, until: float) -> bool:
     """Let coflows arrive; return whether any did."""
     z = net.z[0]
@@ -118,7 +119,7 @@ def admit(net: Pairs, until: float) -> bool:
     return bool(k > first)
 
 
-@inner
+@inlined
 def is_due(net: Pairs, due: bool, now: float, until: float) -> bool:
     """Whether a decision takes place now, given whether something has triggered one."""
     z = net.z[0]

@@ -1,22 +1,20 @@
 """The arrays of one run of the coflow-level kernels, and how they are laid out.
 
-Ports are counted through: host i sends through port i and receives through port P + i. A coflow
-owns a run of *slots*, one a port that it uses, senders first; the slot of a receiver is a *row* of
-flows that lie together, by sender. Flows that have ended leave their row at the next decision, so
-the first `live` flows of a row are the live ones. Sets of ports are bits of 64-bit words.
+Sets of ports are bits of 64-bit words, W words a side, so ports are counted through with gaps:
+host i sends through port i and receives through port 64 W + i. A coflow owns a run of *slots*, one
+a port that it uses, senders first; the slot of a receiver is a *row* of flows that lie together,
+by sender.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from core.fluid.layout import count_slots, fill_bits, fill_slots, gammas
-from core.trace import Floats, Ints, Ports, Trace
+from core.fluid.demand import Demand
+from core.trace import Floats, Ints, Ports
 
 Words = npt.NDArray[np.uint64]
 
@@ -28,8 +26,7 @@ COFLOW = np.dtype(
         ("middle", np.int64),  # the first row
         ("last", np.int64),
         ("live", np.int64),  # live flows
-        ("dirty", np.int64),  # 1: flows have ended since its rows were compacted
-        ("moving", np.int64),  # 0: stands still, apart from backfill; else counts corrections
+        ("moving", np.int64),  # shares: 0 if it stands still, apart from backfill; else a count
         ("scale", np.float64),  # MADD: remaining bytes = scale · `left`
         ("gamma", np.float64),  # MADD: time to the end under the standing rates [s]
         ("end", np.float64),  # next end of a flow, backfill apart [s]
@@ -46,27 +43,32 @@ SLOT = np.dtype(
     [
         ("port", np.int32),
         ("live", np.int32),  # live flows
-        ("dirty", np.int32),  # 1: some of its flows have ended since it was compacted
-        ("count", np.int32),  # shares: live flows with both ports free, −1 if unknown
-        ("bits", np.int64),  # where its words of live partners start, how many they are,
-        ("words", np.int32),
-        ("word", np.int32),  # … and which word of all hosts the first one is
         ("load", np.float64),  # MADD: sum of `left` at the port
+        ("summed", np.float64),  # MADD: what it was when it was last added up afresh
         ("seen", np.float64),  # shares: what was free when the rates were last computed [B/s]
         ("share", np.float64),  # shares: bound on the rate of each flow [B/s]
         ("used", np.float64),  # shares: what the coflow uses of the port [B/s]
-        ("flow", np.int64),  # rows: first flow
-        ("since", np.float64),  # rows: `left` holds at this time [s]
-        ("end", np.float64),  # rows: next end of a flow, backfill apart [s]
+        ("count", np.int32),  # shares: live flows with both ports free, −1 if unknown
     ]
 )
-PORT = np.dtype(
+ROW = np.dtype(
     [
-        ("capacity", np.float64),  # [B/s]
-        ("free", np.float64),  # [B/s]
-        ("level", np.float64),  # scratch of max-min: rate at which the port is full [B/s]
-        ("left", np.float64),  # scratch of max-min [B/s]
-        ("count", np.int64),  # scratch of max-min: flows whose rate is open
+        ("bits", np.int64),  # where the words of its partners start, how many they are,
+        ("words", np.int32),
+        ("word", np.int32),  # … and which word of all ports the first one is
+        ("flow", np.int64),  # rows: first flow
+        ("width", np.int32),  # rows: flows that lie in it
+        ("stale", np.int32),  # rows: 1 if `most` has to be looked up
+        ("most", np.float64),  # rows, MADD: largest `left`
+        ("since", np.float64),  # rows, shares: `left` holds at this time [s]
+        ("end", np.float64),  # rows, shares: next end of a flow, backfill apart [s]
+    ]
+)
+FILLING = np.dtype(
+    [
+        ("level", np.float64),  # rate at which the port is full [B/s]
+        ("left", np.float64),  # [B/s]
+        ("count", np.int64),  # flows whose rate is open
     ]
 )
 GRANT = np.dtype(
@@ -77,6 +79,7 @@ GRANT = np.dtype(
         ("coflow", np.int64),
         ("rate", np.float64),  # [B/s]
         ("end", np.float64),  # of the flow [s], ∞ once it has ended
+        ("last", np.float64),  # MADD: its `left` when it ended
     ]
 )
 CLOCK = np.dtype(
@@ -85,8 +88,10 @@ CLOCK = np.dtype(
         ("decided", np.float64),  # time of the last decision [s]
         ("tick", np.float64),  # time of the next decision, ∞ if none is due [s]
         ("interval", np.float64),  # Δ [s]
+        ("soonest", np.float64),  # first end of a grant [s]
         ("per_flow", np.int64),  # 1: ends of flows trigger decisions
         ("backfill", np.int64),
+        ("pending", np.int64),  # 1: everything is up to date for a decision
         ("admitted", np.int64),
         ("active", np.int64),
         ("grants", np.int64),
@@ -97,6 +102,8 @@ CLOCK = np.dtype(
 
 
 ALL, LIVE, OPEN = 0, 1, 2
+EVERY, FREE = 0, 1
+BEFORE, SHARE, INVERSE, USED = 0, 1, 2, 3
 
 
 class Net(NamedTuple):
@@ -105,9 +112,11 @@ class Net(NamedTuple):
     c: Any
     """Coflows, `COFLOW`, shape (n,)."""
     s: Any
-    """Slots, `SLOT`."""
+    """Slots, `SLOT`: what is looked at again and again."""
+    r: Any
+    """Slots, `ROW`: the rest."""
     p: Any
-    """Ports, `PORT`, shape (2P,)."""
+    """Scratch of max-min by port, `FILLING`, shape (128 W,)."""
     g: Any
     """Grants of the backfill, `GRANT`; each fills a port, so there are at most 2P."""
     z: Any
@@ -115,117 +124,91 @@ class Net(NamedTuple):
     order: Ints
     """Active coflows, first served first, shape (n,)."""
     peer: Ports
-    """Sender of each flow, shape (F,)."""
+    """Sender of each flow: its slot, counted from its coflow's first one, shape (F,)."""
     left: Floats
     """Remaining bytes; 0 once the flow has ended, shape (F,)."""
-    rate: Floats
-    """Rates apart from backfill, shape (F,) with shares, unused with MADD [B/s]."""
-    sender: Floats
-    """Scratch for one coflow, shape (P, 3): its share at each sender, 1/share, what it uses."""
-    slot_bits: Words
-    """Live partners of each slot: receivers of a sender, senders of a row."""
-    port_bits: Words
-    """Ports of each coflow, shape (n, 3, 2W), senders, then receivers: `ALL`, ended flows
-    included; `LIVE`, with live flows; `OPEN`, those of them that were free when last looked at."""
-    free_bits: Words
-    """Ports that have something free, shape (2W,)."""
-
-
-@dataclass(frozen=True, eq=False)
-class Demand:
-    """A trace as the fabric carries it: flows without bytes, or free ones, are left out."""
-
-    ports: int
-    arrival_s: Floats
-    coflow_id: Ints
-    first_flow: Ints
-    src: Ports
-    dst: Ports
-    size_bytes: Floats
     capacity: Floats
-    trace: Trace
-
-    def __len__(self) -> int:
-        return len(self.arrival_s)
-
-    @cached_property
-    def coflow(self) -> Ints:
-        """Coflow of each flow, shape (F,)."""
-        return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.first_flow))
-
-    @cached_property
-    def total_bytes(self) -> Floats:
-        """Size of each coflow [B], shape (n,)."""
-        return np.bincount(self.coflow, self.size_bytes, len(self)).astype(np.float64)
-
-    @cached_property
-    def length_bytes(self) -> Floats:
-        """Largest flow of each coflow [B], shape (n,)."""
-        longest = np.zeros(len(self))
-        np.maximum.at(longest, self.coflow, self.size_bytes)
-        return longest
-
-    @cached_property
-    def gamma_s(self) -> Floats:
-        """Γ of each coflow alone [s], shape (n,)."""
-        return gammas(self.first_flow, self.src, self.dst, self.size_bytes, self.capacity)
+    """Of each port, shape (128 W,) [B/s]."""
+    free: Floats
+    """What nobody uses of each port, shape (128 W,) [B/s]."""
+    scratch: Floats
+    """One coflow by sender, shape (4, P): share `BEFORE` and `SHARE` now, `INVERSE`, `USED`."""
+    slot_bits: Words
+    """Partners of each slot, receivers of a sender, senders of a row: `ALL` that have a flow in the
+    row, and those of them that are `LIVE`; shape (…, 2)."""
+    port_bits: Words
+    """Ports of each coflow, shape (n, 3, 2W): `ALL`, ended flows included; `LIVE`, with live
+    flows; `OPEN`, those of them that were free when last looked at."""
+    free_bits: Words
+    """Ports that have something `FREE`, and `EVERY` port; shape (2, 2W)."""
 
 
-def demand(trace: Trace, capacity: Floats, local_is_free: bool) -> Demand:
-    """Leave out what needs no port; `capacity` has shape (2P,) [B/s]."""
-    kept = trace.size_bytes > 0
-    if local_is_free:
-        kept &= trace.src != trace.dst
-    first = np.concatenate(([0], np.cumsum(kept)))[trace.first_flow]
-    return Demand(
-        ports=trace.ports,
-        arrival_s=trace.arrival_s,
-        coflow_id=trace.coflow_id,
-        first_flow=first.astype(np.int64),
-        src=trace.src[kept],
-        dst=trace.dst[kept],
-        size_bytes=trace.size_bytes[kept],
-        capacity=capacity,
-        trace=trace,
-    )
-
-
-def new_net(d: Demand, shares: bool) -> Net:
-    """Lay out the state before the first arrival; rates are kept per flow for `shares` only."""
+def new_net(d: Demand) -> Net:
+    """Lay out the state before the first arrival."""
     n, words = len(d), (d.ports + 63) // 64
-    own_bits = np.zeros((n, 2 * words), np.uint64)
+    slots = d.slots
     c = _records(COFLOW, n)
-    slots = count_slots(d.first_flow, d.src, d.dst, own_bits, c)
-    s = _records(SLOT, slots)
-    size = fill_slots(d.first_flow, d.src, d.dst, d.size_bytes, own_bits, c, s)
-    slot_bits = np.zeros(size, np.uint64)
-    fill_bits(d.src, d.ports, own_bits, c, s, slot_bits)
-    c.arrival[:] = d.arrival_s
-    c.finish[:] = -1.0
+    c.arrival[:], c.finish[:], c.scale[:] = d.arrival_s, -1.0, 1.0
+    c.first[:], c.middle[:], c.last[:] = slots.first, slots.middle, slots.last
     c.live[:] = np.diff(d.first_flow)
-    c.scale[:] = 1.0
     for name in ("end", "gamma", "leave", "limit"):
         c[name][:] = np.inf
-    s.end[:] = np.inf
-    p = _records(PORT, 2 * d.ports)
-    p.capacity[:] = d.capacity
+    s = _records(SLOT, len(slots.port))
+    s.port[:] = np.where(slots.port < d.ports, slots.port, slots.port + 64 * words - d.ports)
+    s.load[:] = s.summed[:] = slots.load
+    s.live[:] = np.bincount(slots.of_sender, minlength=len(s))
+    s.live[:] += np.bincount(slots.of_receiver, minlength=len(s))
     clock = _records(CLOCK, 1)
-    clock.tick[0] = np.inf
+    clock.tick[0] = clock.soonest[0] = np.inf
+    r, slot_bits = _partners(d, s.port, s.live)
+    capacity = np.zeros(128 * words)
+    capacity[: d.ports], capacity[64 * words :][: d.ports] = np.split(d.capacity, 2)
+    own = np.zeros((n, 2 * words), np.uint64)
+    np.add.at(own, (slots.coflow, s.port >> 6), _bit(s.port))
+    free_bits = np.zeros((2, 2 * words), np.uint64)
+    every = np.flatnonzero(capacity)
+    np.add.at(free_bits[EVERY], every >> 6, _bit(every))
     return Net(
         c=c,
         s=s,
-        p=p,
+        r=r,
+        p=_records(FILLING, 128 * words),
         g=_records(GRANT, 2 * d.ports),
         z=clock,
         order=np.zeros(n, np.int64),
-        peer=d.src.copy(),
+        peer=(slots.of_sender - slots.first[d.coflow]).astype(np.int32),
         left=d.size_bytes.copy(),
-        rate=np.zeros(len(d.src) if shares else 0),
-        sender=np.zeros((d.ports, 3)),
+        capacity=capacity,
+        free=np.zeros(128 * words),
+        scratch=np.zeros((4, d.ports)),
         slot_bits=slot_bits,
-        port_bits=np.stack((own_bits, own_bits, np.zeros_like(own_bits)), axis=1),
-        free_bits=np.zeros(2 * words, np.uint64),
+        port_bits=np.stack((own, own, np.zeros_like(own)), axis=1),
+        free_bits=free_bits,
     )
+
+
+def _partners(d: Demand, port: Ports, live: Ports) -> tuple[Any, Words]:
+    """Lay out the bits of each slot's partners; its words reach from the first to the last one."""
+    senders, rows = d.slots.of_sender, d.slots.of_receiver
+    r = _records(ROW, len(port))
+    r.end[:], r.stale[:] = np.inf, 1
+    low, high = np.full(len(port), 2**20), np.zeros(len(port), np.int64)
+    for slot, other in ((senders, port[rows]), (rows, port[senders])):
+        np.minimum.at(low, slot, other >> 6)
+        np.maximum.at(high, slot, other >> 6)
+    r.word[:], r.words[:] = low, high - low + 1
+    r.bits[:] = np.cumsum(r.words) - r.words
+    bits = np.zeros(int(r.words.sum()), np.uint64)
+    for slot, other in ((senders, port[rows]), (rows, port[senders])):
+        np.add.at(bits, r.bits[slot] + (other >> 6) - low[slot], _bit(other))
+    first = np.flatnonzero(np.diff(rows, prepend=-1))
+    r.flow[rows[first]] = first
+    r.width[:] = live
+    return r, np.stack((bits, bits), axis=1)
+
+
+def _bit(port: Ints | Ports) -> Words:
+    return np.left_shift(np.uint64(1), (port & 63).astype(np.uint64))
 
 
 def _records(kind: np.dtype[Any], n: int) -> Any:

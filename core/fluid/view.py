@@ -7,8 +7,8 @@ from typing import TypeVar
 import numpy as np
 import numpy.typing as npt
 
-from core.fluid import madd
-from core.fluid.state import Demand, Net
+from core.fluid.demand import Demand
+from core.fluid.state import Net
 from core.trace import Floats, Ints
 
 Number = TypeVar("Number", np.float64, np.int64)
@@ -56,7 +56,7 @@ class View:
     @property
     def attained_bytes(self) -> Floats:
         """Bytes sent so far [B]."""
-        sent = self.__show(self.__demand.total_bytes) - self.__remaining(madd.SIZE)
+        sent = self.__show(self.__demand.total_bytes) - self.__remaining("size")
         return np.maximum(sent, 0.0)
 
     @property
@@ -112,19 +112,19 @@ class View:
     def remaining_bytes(self) -> Floats:
         """What is left of all flows together [B]."""
         self.__needs("clairvoyant", "remaining_bytes")
-        return self.__remaining(madd.SIZE)
+        return self.__remaining("size")
 
     @property
     def remaining_length_bytes(self) -> Floats:
         """What is left of the flow that has most left [B]."""
         self.__needs("clairvoyant", "remaining_length_bytes")
-        return self.__remaining(madd.LENGTH)
+        return self.__remaining("length")
 
     @property
     def remaining_gamma_s(self) -> Floats:
         """Γ of what is left [s]."""
         self.__needs("clairvoyant", "remaining_gamma_s")
-        return self.__remaining(madd.GAMMA)
+        return self.__remaining("gamma")
 
     def __needs(self, level: str, name: str) -> None:
         if _LEVELS.index(level) > _LEVELS.index(self.__info):
@@ -136,6 +136,17 @@ class View:
     def __show(self, values: npt.NDArray[Number]) -> npt.NDArray[Number]:
         return values[self.__coflows]
 
-    def __remaining(self, code: int) -> Floats:
-        left = [madd.remaining(self.__net, k, code) for k in self.__coflows]
-        return np.array(left, np.float64)
+    def __remaining(self, what: str) -> Floats:
+        net, left = self.__net, np.zeros(len(self.__coflows))
+        for i, k in enumerate(self.__coflows):
+            c = net.c[k]
+            if what == "gamma":
+                slots = net.s[c.first : c.last]
+                parts = slots.load / net.capacity[slots.port]
+            elif what == "size":
+                parts = [net.s[c.middle : c.last].load.sum()]
+            else:
+                first, last = self.__demand.first_flow[k : k + 2]
+                parts = net.left[first:last]
+            left[i] = np.max(parts, initial=0.0) * c.scale
+        return left

@@ -1,15 +1,15 @@
 """The shuffle: which reducer gets which of a job's records.
 
 A job's records are counts per key and split (`KeyCounts`), from a Zipf law, a table or a kind of
-job (`sources`). A `Partitioner` puts them into buckets; the `Partition` it returns has the loads,
-the fragments of keys and the bytes from each split to each bucket. `balance` has the measures,
-`costs` the time of sampling and the choice of its rate. All work is on counts, so that ten
-billion records take seconds.
+job (`sources`). A `Partitioner` puts them into buckets (`partitioners` has all of them); the
+`Partition` that it returns has the loads, the fragments of keys and the bytes from each split to
+each bucket. `balance` has the measures, `costs` the time of sampling and the choice of its rate.
+All work is on counts, so that ten billion records take seconds.
 """
 
 from __future__ import annotations
 
-from core.shuffle._base import Partitioner, partitioners
+from core.shuffle._base import Partitioner
 from core.shuffle.balance import fos, max_over_mean, predicted_fos, skewed
 from core.shuffle.hashes import Keys, bucket_of, java_hash, murmur3
 from core.shuffle.keys import KeyCounts
@@ -34,7 +34,6 @@ __all__ = [
     "java_hash",
     "max_over_mean",
     "murmur3",
-    "partitioners",
     "predicted_fos",
     "skewed",
 ]

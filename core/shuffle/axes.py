@@ -8,13 +8,24 @@ from functools import cache
 
 from core.parameters import Parameter, Values
 from core.shuffle._base import Partitioner, partitioners
-from core.shuffle.parameters import KEY_PARAMETERS, REDUCE_PARAMETERS
+from core.shuffle.parameters import REDUCE_PARAMETERS
+from core.shuffle.sources import SOURCE, SOURCES
 
 TRACED = "traced"
 """The partitioner that leaves a trace's reducers as they are."""
 
 PARTITIONER = "shuffle.partitioner"
 SEED = Parameter("shuffle.seed", int, None, "seed of keys and samples; empty: the sweep's seed")
+
+
+def key_parameters(source: Parameter = SOURCE) -> tuple[Parameter, ...]:
+    """Return the kind of job, and what jobs of each kind read of the keys."""
+    readers: defaultdict[Parameter, list[str]] = defaultdict(list)
+    for name, kind in SOURCES.items():
+        for parameter in kind.parameters:
+            readers[parameter].append(name)
+    law = (replace(p, when=((source.key, tuple(by)),)) for p, by in readers.items())
+    return (source, *law)
 
 
 @cache
@@ -33,7 +44,7 @@ def shuffle_parameters(default: str) -> tuple[Parameter, ...]:
     choices = names
     if default == TRACED:
         choices = (TRACED, *names)
-        keys = tuple(replace(p, when=((PARTITIONER, names),)) for p in KEY_PARAMETERS)
+        keys = tuple(replace(p, when=((PARTITIONER, names), *p.when)) for p in key_parameters())
     chosen = Parameter(
         PARTITIONER,
         str,
@@ -45,7 +56,9 @@ def shuffle_parameters(default: str) -> tuple[Parameter, ...]:
     for name, partitioner in partitioners().items():
         for parameter in dict.fromkeys((*partitioner.parameters, *REDUCE_PARAMETERS, SEED)):
             readers[parameter].append(name)
-    conditional = (replace(p, when=((PARTITIONER, tuple(by)),)) for p, by in readers.items())
+    conditional = (
+        replace(p, when=((PARTITIONER, tuple(by)), *p.when)) for p, by in readers.items()
+    )
     return (chosen, *keys, *conditional)
 
 

@@ -6,8 +6,6 @@ import numpy as np
 
 from core.jit import kernel
 from core.shuffle.draws import Floats, Ints
-from core.shuffle.keys import KeyCounts
-from core.shuffle.plan import Plan, make_plan
 
 
 def least_loaded(sizes: Floats, loads: Floats) -> Ints:
@@ -48,10 +46,3 @@ def _place(sizes: Floats, loads: Floats, heap: Ints, out: Ints) -> None:
             heap[at] = below
             at = child
         heap[at] = bucket
-
-
-def planned(data: KeyCounts, buckets: int, key: Ints, bucket: Ints, records: Floats) -> Plan:
-    """Build a plan from items, of which several may put one key into one bucket."""
-    pair, at = np.unique(key * buckets + bucket, return_inverse=True)
-    amount = np.bincount(at, weights=records, minlength=len(pair)).astype(np.float64, copy=False)
-    return make_plan(buckets, data.keys.count, pair // buckets, pair % buckets, amount)

@@ -101,14 +101,16 @@ LIMITS = Parameter(
     "shuffle.limits_on_unsplit_keys",
     bool,
     False,
-    "planned amounts are limits for keys with one bucket, too (fill=first_fit)",
+    "planned amounts are limits for keys with one bucket, too",
+    when=(("shuffle.fill", ("first_fit",)),),
 )
 OVERFLOW = Parameter(
     "shuffle.overflow",
     str,
     "hash",
-    "where records go when all limits of their key are used up (fill=first_fit)",
+    "where records go when all limits of their key are used up",
     choices=("hash", "last", "proportional", "least_loaded"),
+    when=(("shuffle.fill", ("first_fit",)),),
 )
 
 

@@ -8,11 +8,15 @@ from functools import cached_property
 import numpy as np
 import numpy.typing as npt
 
+from core.errors import ShuffleError
 from core.shuffle.balance import predicted_fos
 from core.shuffle.draws import Floats, Ints
 from core.shuffle.keys import KeyCounts
 from core.shuffle.plan import Plan
 from core.shuffle.sampling import Sample
+
+MAX_FLOWS = 2**26
+"""Most pairs of a split and a bucket."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -156,10 +160,19 @@ class Partition:
         Counts of single keys are used where they are known: those of pieces, and with a matrix
         those of whole keys. The rest is spread over the splits bucket by bucket, each record of
         the mean size of these records in its bucket.
+
+        Raises
+        ------
+        ShuffleError
+            More than `MAX_FLOWS` pairs.
         """
         if self.sent is not None:
             return self.sent
         data, width = self.data, self.buckets
+        if data.splits * width > MAX_FLOWS:
+            raise ShuffleError(
+                f"{data.splits} splits × {width} buckets are more than {MAX_FLOWS} flows"
+            )
         records = np.zeros((data.splits, width), np.int64)
         sizes = np.zeros((data.splits, width))
         rest = np.ones(len(self.key), np.bool_)

@@ -57,7 +57,7 @@ def place(
     Raises
     ------
     ShuffleError
-        Limits on unsplit keys of a job with too many (split, key) pairs.
+        Limits on too many (split, key) pairs.
     """
     planned = np.bincount(plan.key, minlength=plan.keys)
     limited = planned > 1
@@ -68,41 +68,57 @@ def place(
     whole[plan.key[single]] = plan.bucket[single]
     free = np.flatnonzero(~limited)
     parts = [(free, whole[free], data.total[free])]
-    keys = np.flatnonzero(limited)
-    if len(keys) == 0:
+    if not limited.any():
         return gather(data, plan.buckets, parts, plan=plan)
+    others = np.bincount(whole[free], data.total[free], plan.buckets).astype(np.int64)
+    pieces = _share_out(data, plan, np.flatnonzero(limited), hashed, others, rules, rng)
+    return gather(data, plan.buckets, parts, pieces, plan)
+
+
+def _share_out(
+    data: KeyCounts,
+    plan: Plan,
+    keys: Ints,
+    hashed: Ints,
+    others: Ints,
+    rules: Rules,
+    rng: np.random.Generator,
+) -> Pieces:
+    """Share out the records of limited keys; `others` are the loads of all the other keys."""
     if data.matrix is None and data.splits * len(keys) > MAX_CELLS:
         raise ShuffleError(
-            f"{LIMITS.key}=true needs the counts of {len(keys)} planned keys on each of "
-            f"{data.splits} splits; at most {MAX_CELLS} (split, key) pairs can be"
+            f"the plan limits {len(keys)} keys on each of {data.splits} splits"
+            f"{f', with {LIMITS.key}=true' if rules.limit_unsplit else ''}: at most "
+            f"{MAX_CELLS} (split, key) pairs can be worked out"
         )
-    entry = limited[plan.key]
+    entry = np.isin(plan.key, keys)
     owner = np.searchsorted(keys, plan.key[entry])  # column of each entry's key
     bucket, amount = plan.bucket[entry], plan.records[entry]
     counts = data.per_split(keys)
     u = rng.random(counts.shape)
     if rules.fill == "proportional":
-        per_split = _in_proportion(counts, u, owner, amount)
-        pieces = [Pieces(keys[owner], bucket, per_split)]
-    else:
-        share = data.split_records / max(data.records, 1)
-        per_split, left = _first_fit(counts, owner, np.multiply.outer(share, amount))
-        pieces = [Pieces(keys[owner], bucket, per_split)]
-        if rules.overflow == "last":
-            per_split[:, np.flatnonzero(np.diff(owner, append=-1))] += left
-        elif rules.overflow == "proportional":
-            per_split += _in_proportion(left, u, owner, amount)
-        elif rules.overflow == "hash":
-            pieces.append(Pieces(keys, hashed[keys], left))
-        else:
-            loads = gather(data, plan.buckets, parts, pieces[0]).loads
-            pieces.append(_least_loaded(left, keys, loads))
-    together = Pieces(
-        np.concatenate([p.key for p in pieces]),
-        np.concatenate([p.bucket for p in pieces]),
-        np.concatenate([p.per_split for p in pieces], axis=1),
+        return Pieces(keys[owner], bucket, _in_proportion(counts, u, owner, amount))
+    share = data.split_records / max(data.records, 1)
+    per_split, left = _first_fit(counts, owner, np.multiply.outer(share, amount))
+    if rules.overflow == "last":
+        per_split[:, np.flatnonzero(np.diff(owner, append=-1))] += left
+    elif rules.overflow == "proportional":
+        per_split += _in_proportion(left, u, owner, amount)
+    placed = Pieces(keys[owner], bucket, per_split)
+    if rules.overflow == "hash":
+        return _joined(placed, Pieces(keys, hashed[keys], left))
+    if rules.overflow == "least_loaded":
+        here = np.bincount(bucket, per_split.sum(axis=0), plan.buckets).astype(np.int64)
+        return _joined(placed, _least_loaded(left, keys, others + here))
+    return placed
+
+
+def _joined(one: Pieces, other: Pieces) -> Pieces:
+    return Pieces(
+        np.concatenate((one.key, other.key)),
+        np.concatenate((one.bucket, other.bucket)),
+        np.concatenate((one.per_split, other.per_split), axis=1),
     )
-    return gather(data, plan.buckets, parts, together, plan)
 
 
 def _before(values: Number, owner: Ints) -> Number:

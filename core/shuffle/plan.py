@@ -73,9 +73,10 @@ class Plan:
 
 
 def make_plan(buckets: int, keys: int, key: Ints, bucket: Ints, records: Floats) -> Plan:
-    """Build a plan from its entries in any order."""
-    order = np.lexsort((bucket, key))
-    return Plan(buckets, keys, key[order], bucket[order], records[order])
+    """Build a plan from its entries, in any order; several may be of one key and bucket."""
+    pair, at = np.unique(key * buckets + bucket, return_inverse=True)
+    amount = np.bincount(at, weights=records, minlength=len(pair)).astype(np.float64, copy=False)
+    return Plan(buckets, keys, pair // buckets, pair % buckets, amount)
 
 
 def descending(sizes: Floats, chosen: Ints, rng: np.random.Generator) -> tuple[Ints, Ints]:

@@ -9,7 +9,7 @@ from functools import cache
 
 import numpy as np
 
-from core.parameters import Parameter, Values
+from core.parameters import Parameter, Values, completed
 from core.plugins import discover
 from core.shuffle.axes import TRACED, partitioner_of, shuffle_parameters
 from core.trace import Trace
@@ -69,12 +69,14 @@ class Workload:
         Parameters
         ----------
         values : mapping
-            Checked parameters by key, those of the shuffle included.
+            Checked parameters by key, those of the shuffle included; the default counts where
+            one is missing.
         rng : numpy.random.Generator
             For the workload itself.
         shuffle_seed : numpy.random.SeedSequence
             For records, samples and ties.
         """
+        values = completed(self.all_parameters, values)
         source = self.build(values, rng)
         partitioner = partitioner_of(values)
         if isinstance(source, Jobs):

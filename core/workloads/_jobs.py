@@ -84,8 +84,12 @@ def job_seeds(
     seed: np.random.SeedSequence, jobs: int
 ) -> list[tuple[np.random.SeedSequence, np.random.SeedSequence]]:
     """Return a seed for the records and one for the partitioner of each job."""
-    data, rule = seed.spawn(2)
-    return list(zip(data.spawn(jobs), rule.spawn(jobs), strict=True))
+
+    def child(purpose: int, job: int) -> np.random.SeedSequence:
+        # Not spawn(): it gives others each time that it is asked.
+        return np.random.SeedSequence(seed.entropy, spawn_key=(*seed.spawn_key, purpose, job))
+
+    return [(child(0, job), child(1, job)) for job in range(jobs)]
 
 
 def coflow_arrival_s(report: JobReport) -> float:

@@ -65,7 +65,8 @@ def _reload(
     """Return hosts and bytes of a coflow's buckets, and how they came out."""
     size = cast(float, values["shuffle.record_bytes"])
     count = min(max(round(total / size), 1), MAX_RECORDS)
-    data = draw(values, count, len(senders), np.random.default_rng(seeds[0]))
+    source = str(values["shuffle.source"])
+    data = draw(values, count, len(senders), np.random.default_rng(seeds[0]), source)
     rng = np.random.default_rng(seeds[1])
     partition = partitioner.partition(data, len(receivers), values, rng)
     load = partition.load_bytes * (total / partition.load_bytes.sum())

@@ -18,6 +18,8 @@ from core.errors import ParameterError
 from core.parameters import Parameter, Values
 from core.shuffle import SOURCES, draw, from_table
 from core.shuffle import parameters as shuffle
+from core.shuffle.axes import key_parameters
+from core.shuffle.sources import SOURCE
 from core.trace import Ports
 from core.workloads._base import SEED, Workload
 from core.workloads._draws import arrivals_ms, quotas
@@ -30,13 +32,11 @@ VERSION = "shuffle_jobs-1"
 TABLE = "table"
 MOST = 10**7
 
-KIND = Parameter(
-    "workload.kind",
-    str,
-    "zipf",
-    "kind of job: "
-    + "; ".join(f"{n}: {s.summary}" for n, s in SOURCES.items())
-    + "; table: keys and counts of workload.path",
+KIND = replace(
+    SOURCE,
+    help="; ".join(
+        [f"{SOURCE.help}: {', '.join(SOURCES)}", "or table: keys and counts of workload.path"]
+    ),
     choices=(*SOURCES, TABLE),
 )
 CLASSES = Parameter(
@@ -82,13 +82,7 @@ PATH = Parameter(
     required=True,
     when=((KIND.key, (TABLE,)),),
 )
-_READ_BY = {
-    shuffle.KEYS: tuple(name for name, source in SOURCES.items() if source.keys is None),
-    shuffle.ZIPF: tuple(name for name, source in SOURCES.items() if source.zipf is None),
-    shuffle.VALUE_SPREAD: tuple(SOURCES),
-    shuffle.RECORD_BYTES: KIND.choices,
-    shuffle.COMBINE: KIND.choices,
-}
+_OF_TABLES = (shuffle.RECORD_BYTES, shuffle.COMBINE)
 
 
 @dataclass(frozen=True)
@@ -234,16 +228,16 @@ def content(values: Values) -> str:
 
 
 def _keys() -> Iterable[Parameter]:
-    for parameter, kinds in _READ_BY.items():
-        always = kinds == KIND.choices
-        yield parameter if always else replace(parameter, when=((KIND.key, kinds),))
+    for parameter in key_parameters(KIND):
+        always = parameter.key in {p.key for p in _OF_TABLES}
+        yield replace(parameter, when=()) if always else parameter
 
 
 WORKLOAD = Workload(
     name="shuffle_jobs",
     summary="jobs with keyed records, whose partitioner decides what each reducer gets",
     parameters=(
-        *(JOBS, GAP, PORTS, KIND, PATH, CLASSES, RECORDS, MAPS, REDUCERS),
+        *(JOBS, GAP, PORTS, PATH, CLASSES, RECORDS, MAPS, REDUCERS),
         *_keys(),
         SEED,
     ),

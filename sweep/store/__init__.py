@@ -14,7 +14,7 @@
 from sweep.store.reader import load, read_manifest, read_results
 from sweep.store.schema import (
     SCHEMA_VERSION,
-    coflows_schema,
+    detail_schemas,
     points_schema,
     results_schema,
 )
@@ -24,7 +24,7 @@ __all__ = [
     "SCHEMA_VERSION",
     "Dataset",
     "Limits",
-    "coflows_schema",
+    "detail_schemas",
     "load",
     "points_schema",
     "read_manifest",

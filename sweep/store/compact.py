@@ -2,47 +2,51 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
 
-from sweep.store.files import COFLOWS, RESULTS, Aside, Folder, part_name
+from sweep.store.files import RESULTS, Aside, Folder, part_name
 from sweep.store.recover import read_conforming
 
 
 def compact(
-    folder: Folder, results_schema: pa.Schema, coflows_schema: pa.Schema, rows: int, nbytes: int
+    folder: Folder, schemas: Mapping[str, pa.Schema], rows: int, nbytes: int
 ) -> dict[int, int]:
     """Merge parts that are less than half full; return the new number of each merged part.
 
     Parameters
     ----------
     folder : Folder
-    results_schema, coflows_schema : pyarrow.Schema
+    schemas : mapping of str to pyarrow.Schema
+        Of the tables with details, and last of results.
     rows, nbytes : int
-        Results, and bytes of coflows in memory, of a full part.
+        Results, and bytes of details in memory, of a full part.
     """
     moved: dict[int, int] = {}
-    for group in _groups(folder, coflows_schema, rows, nbytes):
+    for group in _groups(folder, schemas, rows, nbytes):
         first, *rest = group
         with folder.writing(wholly=True) as aside:
-            for table, schema in ((COFLOWS, coflows_schema), (RESULTS, results_schema)):
+            for table, schema in schemas.items():
                 _merge(folder, aside, table, schema, group)
         moved |= dict.fromkeys(rest, first)
     return moved
 
 
 def _groups(
-    folder: Folder, coflows_schema: pa.Schema, rows: int, nbytes: int
+    folder: Folder, schemas: Mapping[str, pa.Schema], rows: int, nbytes: int
 ) -> Iterator[list[int]]:
     """Yield numbers of parts that make one part together."""
-    coflows = folder.parts(COFLOWS)
-    width = 16 * len(coflows_schema)  # bytes of a row, about
+    details = [
+        (folder.parts(table), 16 * len(schema))  # bytes of a row, about
+        for table, schema in schemas.items()
+        if table != RESULTS
+    ]
     group: list[int] = []
     total_rows = total_bytes = 0
     for part, name in folder.parts(RESULTS).items():
         has = folder.row_count(name)
-        size = width * folder.row_count(coflows[part]) if part in coflows else 0
+        size = sum(w * folder.row_count(there[part]) for there, w in details if part in there)
         if has > rows // 2 or size > nbytes // 2:
             continue
         if group and (total_rows + has > rows or total_bytes + size > nbytes):

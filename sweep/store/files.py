@@ -23,7 +23,7 @@ try:
 except ImportError:  # Windows
     fcntl = None  # type: ignore[assignment]
 
-POINTS, RESULTS, COFLOWS, MANIFEST = "points.parquet", "results", "coflows", "manifest.json"
+POINTS, RESULTS, MANIFEST = "points.parquet", "results", "manifest.json"
 
 ASIDE = ".tmp"
 """Folder of unfinished files; no reader's glob looks into it."""

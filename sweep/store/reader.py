@@ -11,7 +11,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.errors import StoreError
-from sweep.store.files import COFLOWS, MANIFEST, POINTS, RESULTS, Folder
+from sweep.store.files import MANIFEST, POINTS, RESULTS, Folder
 from sweep.store.schema import OUTCOME, check_version, check_version_number
 
 if TYPE_CHECKING:
@@ -20,15 +20,22 @@ if TYPE_CHECKING:
 _ATTEMPTS = 5
 
 
-def load(path: str | os.PathLike[str] = "outputs/latest", *, coflows: bool = False) -> pd.DataFrame:
+def load(
+    path: str | os.PathLike[str] = "outputs/latest",
+    *,
+    coflows: bool = False,
+    reducers: bool = False,
+    rates: bool = False,
+) -> pd.DataFrame:
     """Return a dataset as a pandas table, also while a sweep is writing it.
 
     Parameters
     ----------
     path : str or path-like
         The directory of the dataset, or a URI of a filesystem that pyarrow knows.
-    coflows : bool
-        One row per point and coflow instead, with the parameters that the point has read.
+    coflows, reducers, rates : bool
+        One row per point and coflow instead, per point, job and bucket, or per point, job and
+        sampling rate that was weighed, with the parameters that the point has read.
 
     Returns
     -------
@@ -40,13 +47,19 @@ def load(path: str | os.PathLike[str] = "outputs/latest", *, coflows: bool = Fal
     Raises
     ------
     StoreError
-        No dataset, no results yet, another schema version, a damaged file.
+        No dataset, no results yet, no such rows, another schema version, a damaged file.
+    ValueError
+        More than one of the three.
 
     Examples
     --------
     >>> table = load("outputs/latest")  # doctest: +SKIP
     >>> table.groupby("scheduler")["mean_cct_s"].min()  # doctest: +SKIP
     """
+    flags = {"coflows": coflows, "reducers": reducers, "rates": rates}
+    asked = [table for table, wanted in flags.items() if wanted]
+    if len(asked) > 1:
+        raise ValueError(f"load() returns one table: {' or '.join(asked)}")
     folder = Folder.at(path)
     if MANIFEST not in (names := folder.names()) and POINTS not in names and RESULTS not in names:
         what = "is not a dataset" if names else "does not exist or is empty"
@@ -57,7 +70,7 @@ def load(path: str | os.PathLike[str] = "outputs/latest", *, coflows: bool = Fal
         parse_manifest(folder)
     for attempt in range(_ATTEMPTS):
         try:
-            return _pandas(_coflows(folder) if coflows else _grid(folder, POINTS in names))
+            return _pandas(_details(folder, asked[0]) if asked else _grid(folder, POINTS in names))
         except FileNotFoundError as error:  # a part was replaced between listing and reading
             if attempt == _ATTEMPTS - 1:
                 raise StoreError(f"{folder.shown}: files vanish while it is read") from error
@@ -116,17 +129,18 @@ def _grid(folder: Folder, planned: bool) -> pa.Table:
     return points
 
 
-def _coflows(folder: Folder) -> pa.Table:
+def _details(folder: Folder, table: str) -> pa.Table:
     results = _results(folder).filter(pc.field("status") == "ok")
-    coflows = _all(folder, COFLOWS)
-    if coflows is None:
-        raise StoreError(f"{folder.shown} has no coflows: run it with output.coflows=true")
-    which = pc.index_in(coflows["point_id"], value_set=results["point_id"])
-    coflows, which = coflows.filter(pc.is_valid(which)), which.drop_null()
-    said = [name for name in results.schema.names if name not in ("point_id", *OUTCOME)]
-    columns = [coflows["point_id"], *results.select(said).take(which).columns]
-    names = ["point_id", *said, *coflows.schema.names[1:]]
-    return pa.Table.from_arrays([*columns, *coflows.columns[1:]], names)
+    details = _all(folder, table)
+    if details is None:
+        setting = "output.coflows" if table == "coflows" else "output.reducers"
+        raise StoreError(f"{folder.shown} has no {table}: run it with {setting}=true")
+    which = pc.index_in(details["point_id"], value_set=results["point_id"])
+    details, which = details.filter(pc.is_valid(which)), which.drop_null()
+    taken = details.schema.names[1:]
+    said = [n for n in results.schema.names if n not in ("point_id", *OUTCOME, *taken)]
+    columns = [details["point_id"], *results.select(said).take(which).columns]
+    return pa.Table.from_arrays([*columns, *details.columns[1:]], ["point_id", *said, *taken])
 
 
 def _results(folder: Folder) -> pa.Table:

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
-from sweep.store.files import COFLOWS, RESULTS, DamagedError, Folder
+from sweep.store.files import RESULTS, DamagedError, Folder
 from sweep.store.schema import check_version
 from sweep.store.tables import conform, without
+
+SHUFFLED = "fos_records"
+"""A column of results that only points with a shuffle have."""
 
 
 @dataclass
@@ -37,17 +41,16 @@ class Found:
     set_aside: dict[str, str] = field(default_factory=dict)
 
 
-def recover(
-    folder: Folder, results_schema: pa.Schema, coflows_schema: pa.Schema, need_coflows: bool
-) -> Found:
+def recover(folder: Folder, schemas: Mapping[str, pa.Schema], wanted: Iterable[str]) -> Found:
     """Learn what is finished, and repair what is not whole.
 
     Parameters
     ----------
     folder : Folder
-    results_schema, coflows_schema : pyarrow.Schema
-    need_coflows : bool
-        A point without coflows is not finished.
+    schemas : mapping of str to pyarrow.Schema
+        Of results and of the tables with details.
+    wanted : iterable of str
+        Tables with details without whose rows a point is not finished, where it can have any.
 
     Raises
     ------
@@ -56,33 +59,43 @@ def recover(
     """
     found = Found()
     ok: dict[str, int] = {}
+    shuffled: set[str] = set()
     for part, name in folder.parts(RESULTS).items():
         found.last = max(found.last, part)
         try:
-            table = read_conforming(folder, name, results_schema)
+            table = read_conforming(folder, name, schemas[RESULTS])
         except DamagedError:
             found.set_aside[folder.show(name)] = folder.show(folder.set_aside(name))
             continue
-        ids, statuses = table["point_id"].to_pylist(), table["status"].to_pylist()
-        for point_id, status in zip(ids, statuses, strict=True):
+        columns = [table[name].to_pylist() for name in ("point_id", "status", SHUFFLED)]
+        for point_id, status, fos in zip(*columns, strict=True):
             if status == "ok":
                 ok[point_id] = part
+                if fos is not None:
+                    shuffled.add(point_id)
             else:
                 found.failed.add(point_id)
                 found.part_of[point_id] = part
-    with_coflows = _recover_coflows(folder, coflows_schema, pa.array(ok, pa.string()), found)
+    known = pa.array(ok, pa.string())
+    details = [table for table in schemas if table != RESULTS]
+    there = {
+        table: _recover_details(folder, table, schemas[table], known, found) for table in details
+    }
     for point_id, part in ok.items():
-        if need_coflows and point_id not in with_coflows:
-            found.part_of[point_id] = part
-        else:
+        able = {"coflows"} | ({"reducers"} if point_id in shuffled else set())
+        if all(point_id in there[table] for table in able.intersection(wanted)):
             found.finished.add(point_id)
+        else:
+            found.part_of[point_id] = part
     return found
 
 
-def _recover_coflows(folder: Folder, schema: pa.Schema, ok: pa.Array, found: Found) -> set[str]:
-    """Return the points that have coflows; remove those of points that are not ok."""
+def _recover_details(
+    folder: Folder, table_name: str, schema: pa.Schema, ok: pa.Array, found: Found
+) -> set[str]:
+    """Return the points that have rows in a table; remove those of points that are not ok."""
     seen: set[str] = set()
-    for part, name in reversed(folder.parts(COFLOWS).items()):
+    for part, name in reversed(folder.parts(table_name).items()):
         found.last = max(found.last, part)
         try:
             ids = folder.read_table(name, ["point_id"])["point_id"].unique()

@@ -11,6 +11,8 @@ from core.errors import StoreError
 from core.metrics import (
     COFLOW_COLUMNS,
     METRICS,
+    RATE_COLUMNS,
+    REDUCER_COLUMNS,
     SHUFFLE_METRICS,
     Metric,
 )
@@ -45,6 +47,9 @@ RUN = (
 OUTCOME = tuple(column.name for column in (*STATUS, *METRICS, *SHUFFLE_METRICS, *RUN))
 """Columns of results that are neither the point's identity nor its parameters."""
 
+DETAILS = {"coflows": COFLOW_COLUMNS, "reducers": REDUCER_COLUMNS, "rates": RATE_COLUMNS}
+"""Tables with several rows a point: one a coflow, one a job and bucket, one a job and rate."""
+
 _ARROW = {bool: pa.bool_(), int: pa.int64(), float: pa.float64(), str: pa.string()}
 
 
@@ -65,13 +70,13 @@ def points_schema(parameters: Parameters | None = None) -> pa.Schema:
     return _schema("points", (GRID_ROW, *IDENTITY, *_columns(parameters)))
 
 
-def coflows_schema() -> pa.Schema:
-    """Return the schema of ``coflows/part-*.parquet``, one row per point and coflow.
+def detail_schemas() -> dict[str, pa.Schema]:
+    """Return the schema of the files of each table in `DETAILS`.
 
     Text columns are plain strings: files hold them dictionary-encoded all the same, and a join
     on ``point_id`` needs no cast in any reader.
     """
-    return _schema("coflows", (POINT_ID, *COFLOW_COLUMNS))
+    return {name: _schema(name, (POINT_ID, *columns)) for name, columns in DETAILS.items()}
 
 
 def check_version(schema: pa.Schema, shown: str) -> None:

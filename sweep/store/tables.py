@@ -10,7 +10,6 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.errors import StoreError
-from core.metrics import COFLOW_COLUMNS
 from sweep.store.schema import Row, check_version
 
 
@@ -26,13 +25,13 @@ def table_of(rows: Sequence[Row], schema: pa.Schema) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def coflow_rows(coflows: Mapping[str, Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
-    """Return the coflow columns of several points, by point_id, as one table."""
-    lengths = [len(columns[COFLOW_COLUMNS[0].name]) for columns in coflows.values()]
+def detail_rows(details: Mapping[str, Mapping[str, Any]], schema: pa.Schema) -> pa.Table:
+    """Return the columns of several points, by point_id, as one table."""
+    lengths = [len(columns[schema.names[1]]) for columns in details.values()]
     which = np.repeat(np.arange(len(lengths), dtype=np.int32), lengths)
-    ids = pa.DictionaryArray.from_arrays(which, pa.array(coflows, pa.string())).cast(pa.string())
+    ids = pa.DictionaryArray.from_arrays(which, pa.array(details, pa.string())).cast(pa.string())
     columns = [
-        _array(np.concatenate([c[field.name] for c in coflows.values()]), field)
+        _array(np.concatenate([c[field.name] for c in details.values()]), field)
         for field in list(schema)[1:]
     ]
     return pa.Table.from_arrays([ids, *columns], schema=schema)

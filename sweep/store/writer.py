@@ -5,8 +5,9 @@ How nothing is doubled or lost, whenever the process is killed:
 - Rows wait in a buffer and become durable together, as a part. While a part is small the next
   rows join it: it is written anew, aside, and renamed over itself. So a slow sweep has few parts,
   and a row is durable a moment after it came.
-- The coflows of a part are renamed into place before its results, and a point counts by its
-  results. What a kill leaves between the two is found by its ids and removed at the next `open`.
+- The details of a part (coflows, reducers, rates) are renamed into place before its results, and
+  a point counts by its results. What a kill leaves between the two is found by its ids and
+  removed at the next `open`.
 - A point that is run again has its old row taken out just before the part with the new row takes
   its place, both being on disk by then. A kill in between leaves that point unfinished.
 - Parts are merged under a journal: once that is on disk the merge is done, and the next `open`
@@ -35,7 +36,6 @@ from core.errors import StoreError
 from sweep.store.compact import compact
 from sweep.store.files import (
     ASIDE,
-    COFLOWS,
     MANIFEST,
     POINTS,
     RESULTS,
@@ -50,16 +50,19 @@ from sweep.store.schema import (
     SCHEMA_VERSION,
     Parameters,
     Row,
-    coflows_schema,
+    detail_schemas,
     points_schema,
     results_schema,
 )
-from sweep.store.tables import coflow_rows, joined, table_of, united, without
+from sweep.store.tables import detail_rows, joined, table_of, united, without
+
+Columns = Mapping[str, Any]
+"""Arrays of shape (n,) by name."""
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When the buffer is written: by rows, by bytes of coflows, or by age of its oldest row [s].
+    """When the buffer is written: by rows, by bytes of details, or by age of its oldest row [s].
 
     A part that has so many rows or bytes is full.
     """
@@ -76,19 +79,23 @@ class Dataset:
     """
 
     def __init__(
-        self, folder: Folder, parameters: Parameters | None, coflows: bool, limits: Limits
+        self,
+        folder: Folder,
+        parameters: Parameters | None,
+        details: Iterable[str],
+        limits: Limits,
     ) -> None:
         self._folder = folder
         self._schema = results_schema(parameters)
         self._names = frozenset(self._schema.names)
         self._points_schema = points_schema(parameters)
-        self._coflows_schema = coflows_schema()
+        self._schemas = {**detail_schemas(), RESULTS: self._schema}
         self._limits = limits
         self._finished: set[str] = set()
         self._failed: set[str] = set()
         self._part_of: dict[str, int] = {}  # points with a row that a new row replaces
         self._rows: dict[str, Row] = {}
-        self._coflows: dict[str, Mapping[str, Any]] = {}
+        self._details: defaultdict[str, dict[str, Columns]] = defaultdict(dict)
         self._nbytes = 0
         self._since = 0.0
         self._part = 0
@@ -99,7 +106,7 @@ class Dataset:
         self._unlock = folder.lock()
         try:
             self._prepare()
-            self._take(recover(folder, self._schema, self._coflows_schema, coflows))
+            self._take(recover(folder, self._schemas, details))
         except BaseException:
             self._unlock()
             raise
@@ -111,7 +118,7 @@ class Dataset:
         directory: str | os.PathLike[str],
         *,
         parameters: Parameters | None = None,
-        coflows: bool = False,
+        details: Iterable[str] = (),
         limits: Limits | None = None,
     ) -> Dataset:
         """Create a dataset, or go on with the one that is there.
@@ -122,8 +129,8 @@ class Dataset:
             A local path, or a URI of a filesystem that pyarrow knows (``s3://…``).
         parameters : mapping of str to Parameter, optional
             By key; everything that `core.registry.parameters` knows if not given.
-        coflows : bool
-            A point without coflows does not count as finished.
+        details : iterable of {"coflows", "reducers", "rates"}
+            A point without rows in these tables, where it can have any, is not finished.
         limits : Limits, optional
 
         Raises
@@ -132,7 +139,7 @@ class Dataset:
             The directory holds something else, another schema version or a damaged part, is in
             use, or cannot be written.
         """
-        return cls(Folder.at(directory), parameters, coflows, limits or Limits())
+        return cls(Folder.at(directory), parameters, details, limits or Limits())
 
     def __enter__(self) -> Dataset:
         return self
@@ -148,7 +155,7 @@ class Dataset:
         """Ids of the points whose newest row is not ok."""
         return self._failed
 
-    def add(self, row: Row, coflows: Mapping[str, Any] | None = None) -> None:
+    def add(self, row: Row, details: Mapping[str, Columns] | None = None) -> None:
         """Buffer the result of a point, and write the buffer if it is time.
 
         A row for a point that failed before takes the place of the old one; a row for a point
@@ -158,8 +165,8 @@ class Dataset:
         ----------
         row : mapping of str to value
             By column; columns that are not given are null.
-        coflows : mapping of str to array, optional
-            By name in `core.metrics.COFLOW_COLUMNS`, each of shape (n,).
+        details : mapping of str to columns, optional
+            By table in `DETAILS`; columns are arrays by name, each of shape (n,).
 
         Raises
         ------
@@ -177,9 +184,9 @@ class Dataset:
         if row["status"] == "ok":
             self._finished.add(point_id)
             self._failed.discard(point_id)
-            if coflows is not None:
-                self._coflows[point_id] = coflows
-                self._nbytes += sum(np.asarray(values).nbytes for values in coflows.values())
+            for table, columns in (details or {}).items():
+                self._details[table][point_id] = columns
+                self._nbytes += sum(np.asarray(values).nbytes for values in columns.values())
         else:
             self._failed.add(point_id)
         self.poll()
@@ -209,17 +216,18 @@ class Dataset:
             replaced[self._part_of[point_id]].append(point_id)
         rows = table_of(list(self._rows.values()), self._schema)
         results = joined(without(self._results_part, replaced.pop(self._part, [])), rows)
-        coflows = self._coflows_part
-        if self._coflows:
-            self._folder.make(COFLOWS)
-            coflows = joined(coflows, coflow_rows(self._coflows, self._coflows_schema))
+        details = dict(self._details_part)
+        for table, points in self._details.items():
+            self._folder.make(table)
+            schema = self._schemas[table]
+            details[table] = joined(details[table], detail_rows(points, schema))
         with self._folder.writing() as aside:
             for part, ids in replaced.items():
                 self._take_out(part_name(RESULTS, part), ids, aside)
-            if self._coflows:
-                aside.table(part_name(COFLOWS, self._part), coflows)
+            for table in self._details:
+                aside.table(part_name(table, self._part), details[table])
             aside.table(part_name(RESULTS, self._part), results)
-        self._written(results, coflows)
+        self._written(results, details)
 
     def write_points(self, rows: Iterable[Row]) -> None:
         """Replace ``points.parquet`` by the rows of the grid.
@@ -299,8 +307,7 @@ class Dataset:
         A reader sees every point at most once meanwhile; a kill loses none.
         """
         self.flush()
-        limits, schemas = self._limits, (self._schema, self._coflows_schema)
-        moved = compact(self._folder, *schemas, limits.rows, limits.nbytes)
+        moved = compact(self._folder, self._schemas, self._limits.rows, self._limits.nbytes)
         self._part_of = {name: moved.get(part, part) for name, part in self._part_of.items()}
         if moved:
             self._next_part()
@@ -329,16 +336,22 @@ class Dataset:
     def _next_part(self) -> None:
         self._part += 1
         self._results_part = self._schema.empty_table()
-        self._coflows_part = self._coflows_schema.empty_table()
+        self._details_part = {
+            table: schema.empty_table()
+            for table, schema in self._schemas.items()
+            if table != RESULTS
+        }
 
-    def _written(self, results: pa.Table, coflows: pa.Table) -> None:
+    def _written(self, results: pa.Table, details: dict[str, pa.Table]) -> None:
         for point_id, row in self._rows.items():
             self._part_of.pop(point_id, None)
             if row["status"] != "ok":
                 self._part_of[point_id] = self._part
-        self._rows, self._coflows, self._nbytes = {}, {}, 0
-        self._results_part, self._coflows_part = results, coflows
-        if len(results) >= self._limits.rows or coflows.nbytes >= self._limits.nbytes:
+        self._rows, self._nbytes = {}, 0
+        self._details.clear()
+        self._results_part, self._details_part = results, details
+        nbytes = sum(table.nbytes for table in details.values())
+        if len(results) >= self._limits.rows or nbytes >= self._limits.nbytes:
             self._next_part()
 
 

@@ -46,7 +46,7 @@ def map_ranges(sizes: Floats, target: float) -> Ints:
     the one before where either is below 0.2 of the target or both are below 1.2 together.
 
     >>> map_ranges(np.array([50.0, 60.0, 50.0, 10.0]), 100.0).tolist()
-    [0, 1]
+    [0, 2]
     """
     starts: list[int] = []
     start, current, previous = 0, 0.0, -1.0

@@ -9,13 +9,13 @@ import numpy as np
 from core.parameters import Parameter, Values
 from core.shuffle._base import Partitioner
 from core.shuffle.costs import check_auto, sampling
-from core.shuffle.greedy import least_loaded, planned
+from core.shuffle.greedy import least_loaded
 from core.shuffle.hashes import bucket_of
 from core.shuffle.keys import KeyCounts
 from core.shuffle.parameters import HASH, SAMPLING_PARAMETERS
 from core.shuffle.partition import Partition
 from core.shuffle.placement import Rules, place
-from core.shuffle.plan import descending
+from core.shuffle.plan import descending, make_plan
 from core.shuffle.sampling import Sample
 
 TOP_KEYS = Parameter(
@@ -39,7 +39,7 @@ def rule(
     bucket = hashed[key]
     loads = np.bincount(bucket[top:], size[top:], buckets).astype(np.float64, copy=False)
     bucket[:top] = least_loaded(size[:top], loads)
-    return place(data, planned(data, buckets, key, bucket, size), hashed, Rules(), rng)
+    return place(data, make_plan(buckets, data.keys.count, key, bucket, size), hashed, Rules(), rng)
 
 
 PARTITIONER = Partitioner(

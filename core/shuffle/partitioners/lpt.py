@@ -7,13 +7,13 @@ import numpy as np
 from core.parameters import Values
 from core.shuffle._base import Partitioner
 from core.shuffle.costs import check_auto, sampling
-from core.shuffle.greedy import least_loaded, planned
+from core.shuffle.greedy import least_loaded
 from core.shuffle.hashes import bucket_of
 from core.shuffle.keys import KeyCounts
 from core.shuffle.parameters import HASH, SAMPLING_PARAMETERS
 from core.shuffle.partition import Partition
 from core.shuffle.placement import Rules, place
-from core.shuffle.plan import descending
+from core.shuffle.plan import descending, make_plan
 from core.shuffle.sampling import Sample
 
 
@@ -23,7 +23,7 @@ def rule(
     """Place the sampled keys by estimated size, descending; the others by hash."""
     key, _ = descending(sample.estimate, np.flatnonzero(sample.hits), rng)
     size = sample.estimate[key]
-    plan = planned(data, buckets, key, least_loaded(size, np.zeros(buckets)), size)
+    plan = make_plan(buckets, data.keys.count, key, least_loaded(size, np.zeros(buckets)), size)
     hashed = bucket_of(data.keys.hashed(str(values["shuffle.hash"])), buckets)
     return place(data, plan, hashed, Rules(), rng)
 

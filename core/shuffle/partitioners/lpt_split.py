@@ -8,13 +8,13 @@ from core.parameters import Values
 from core.shuffle._base import Partitioner
 from core.shuffle.costs import check_auto, sampling
 from core.shuffle.draws import Floats, Ints
-from core.shuffle.greedy import least_loaded, planned
+from core.shuffle.greedy import least_loaded
 from core.shuffle.hashes import bucket_of
 from core.shuffle.keys import KeyCounts
 from core.shuffle.parameters import HASH, SAMPLING_PARAMETERS
 from core.shuffle.partition import Partition
 from core.shuffle.placement import Rules, place
-from core.shuffle.plan import descending
+from core.shuffle.plan import descending, make_plan
 from core.shuffle.sampling import Sample
 
 
@@ -38,7 +38,7 @@ def rule(
     item, size = cut(sizes, float(sizes.sum()) / buckets)
     order, _ = descending(size, np.arange(len(size)), rng)
     key, size = chosen[item[order]], size[order]
-    plan = planned(data, buckets, key, least_loaded(size, np.zeros(buckets)), size)
+    plan = make_plan(buckets, data.keys.count, key, least_loaded(size, np.zeros(buckets)), size)
     hashed = bucket_of(data.keys.hashed(str(values["shuffle.hash"])), buckets)
     return place(data, plan, hashed, Rules(), rng)
 

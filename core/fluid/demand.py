@@ -1,0 +1,121 @@
+"""A trace as the fabric carries it, and the slots at which its coflows meet the ports."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+
+from core.trace import Floats, Ints, Ports, Trace
+
+
+class Slots(NamedTuple):
+    """One slot for each port that a coflow uses: those of a coflow together, senders first."""
+
+    first: Ints
+    """Slots of coflow k are first[k] … last[k] − 1, shape (n,)."""
+    middle: Ints
+    """First slot of a receiver, shape (n,)."""
+    last: Ints
+    coflow: Ints
+    """Coflow of each slot."""
+    port: Ints
+    """Port of each slot, receivers counted on behind the senders."""
+    of_sender: Ints
+    """Slot of the sender of each flow, shape (F,)."""
+    of_receiver: Ints
+    load: Floats
+    """Bytes at each slot."""
+
+
+@dataclass(frozen=True, eq=False)
+class Demand:
+    """A trace as the fabric carries it: flows without bytes, or free ones, are left out."""
+
+    ports: int
+    arrival_s: Floats
+    coflow_id: Ints
+    first_flow: Ints
+    src: Ports
+    dst: Ports
+    size_bytes: Floats
+    capacity: Floats
+    trace: Trace
+
+    def __len__(self) -> int:
+        return len(self.arrival_s)
+
+    @cached_property
+    def coflow(self) -> Ints:
+        """Coflow of each flow, shape (F,)."""
+        return np.repeat(np.arange(len(self), dtype=np.int64), np.diff(self.first_flow))
+
+    @cached_property
+    def total_bytes(self) -> Floats:
+        """Size of each coflow [B], shape (n,)."""
+        return np.bincount(self.coflow, self.size_bytes, len(self)).astype(np.float64)
+
+    @cached_property
+    def length_bytes(self) -> Floats:
+        """Largest flow of each coflow [B], shape (n,)."""
+        longest = np.zeros(len(self))
+        np.maximum.at(longest, self.coflow, self.size_bytes)
+        return longest
+
+    @cached_property
+    def gamma_s(self) -> Floats:
+        """Γ of each coflow alone [s], shape (n,)."""
+        gamma = np.zeros(len(self))
+        np.maximum.at(gamma, self.slots.coflow, self.slots.load / self.capacity[self.slots.port])
+        return gamma
+
+    @cached_property
+    def slots(self) -> Slots:
+        """Slots of all coflows."""
+        n, ports = len(self), self.ports
+        senders, of_sender = _distinct(self.coflow * ports + self.src, n * ports)
+        receivers, of_receiver = _distinct(self.coflow * ports + self.dst, n * ports)
+        sending, receiving = senders // ports, receivers // ports
+        many, more = (np.bincount(side, minlength=n) for side in (sending, receiving))
+        last = np.cumsum(many + more)
+        sender_slot = np.arange(len(senders)) + (last - more - np.cumsum(many))[sending]
+        row = np.arange(len(receivers)) + (last - np.cumsum(more))[receiving]
+        coflow, port = np.zeros((2, len(senders) + len(receivers)), np.int64)
+        coflow[sender_slot], coflow[row] = sending, receiving
+        port[sender_slot], port[row] = senders % ports, ports + receivers % ports
+        of_sender, of_receiver = sender_slot[of_sender], row[of_receiver]
+        load = np.bincount(of_sender, self.size_bytes, len(port)).astype(np.float64)
+        load += np.bincount(of_receiver, self.size_bytes, len(port))
+        first = last - many - more
+        return Slots(first, last - more, last, coflow, port, of_sender, of_receiver, load)
+
+
+def demand(trace: Trace, capacity: Floats, local_is_free: bool) -> Demand:
+    """Leave out what needs no port; `capacity` has shape (2P,) [B/s]."""
+    kept = trace.size_bytes > 0
+    if local_is_free:
+        kept &= trace.src != trace.dst
+    first = np.concatenate(([0], np.cumsum(kept)))[trace.first_flow]
+    return Demand(
+        ports=trace.ports,
+        arrival_s=trace.arrival_s,
+        coflow_id=trace.coflow_id,
+        first_flow=first.astype(np.int64),
+        src=trace.src[kept],
+        dst=trace.dst[kept],
+        size_bytes=trace.size_bytes[kept],
+        capacity=capacity,
+        trace=trace,
+    )
+
+
+def _distinct(cell: Ints, cells: int) -> tuple[Ints, Ints]:
+    """Return the distinct values, ascending, and the place among them of each value."""
+    if cells > 2**20 + 8 * len(cell):
+        found, place = np.unique(cell, return_inverse=True)
+        return found, place
+    used = np.zeros(cells, np.bool_)
+    used[cell] = True
+    return np.flatnonzero(used), (np.cumsum(used) - 1)[cell]

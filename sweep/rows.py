@@ -1,0 +1,194 @@
+"""From axes to grid rows: all combinations, axes in step, a sample, a condition."""
+
+from __future__ import annotations
+
+import math
+import warnings
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from core.errors import GridError, nearest
+from sweep.condition import Condition
+
+MOST_ROWS = 10_000_000
+METHODS = ("random", "latin", "sobol")
+
+Axes = Mapping[str, "Sequence[Any] | Interval"]
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Interval:
+    """All numbers from `low` to `high`, for samples; equally likely by value or by logarithm.
+
+    Whole numbers only where `whole`.
+    """
+
+    low: float
+    high: float
+    log: bool = False
+    whole: bool = False
+
+    def at(self, share: float) -> float:
+        """Return the number below which this share of the interval lies."""
+        low, high = self.low, self.high
+        if self.whole:  # every number has a part of equal width around it
+            low, high = low - 0.5, high + 0.5
+        if self.log:
+            value = low * (high / low) ** share if low > 0 else math.nan
+        else:
+            value = low + share * (high - low)
+        value = min(max(value, self.low), self.high)
+        return round(value) if self.whole else value
+
+    def __str__(self) -> str:
+        return f"{self.low:g}…{self.high:g}{' (log)' if self.log else ''}"
+
+
+@dataclass(frozen=True)
+class Shape:
+    """What becomes of the axes.
+
+    Attributes
+    ----------
+    zipped : tuple of tuple of str
+        Keys whose values are taken in step.
+    condition : str, optional
+        Rows for which it does not hold are left out, sampled ones too.
+    sample : int, optional
+        How many rows are drawn, before the condition.
+    method : {"random", "latin", "sobol"}
+    """
+
+    zipped: tuple[tuple[str, ...], ...] = ()
+    condition: str | None = None
+    sample: int | None = None
+    method: str = "random"
+
+
+def combinations(axes: Axes, shape: Shape) -> int:
+    """Return the number of combinations, of which a sample or a condition may leave some out.
+
+    Axes that are intervals count as one value.
+    """
+    return math.prod(len(group[1]) for group in _grouped(axes, shape))
+
+
+def grid_rows(axes: Axes, shape: Shape, seed: int) -> Iterator[Row]:
+    """Yield what each row of the grid asks for, by key; the first axis varies slowest.
+
+    Raises
+    ------
+    GridError
+        Axes that cannot be zipped, intervals without a sample, too many rows, a condition that
+        is none.
+    """
+    groups = _grouped(axes, shape)
+    keep = Condition(shape.condition, axes) if shape.condition is not None else None
+    if shape.sample is None:
+        for key, values in axes.items():
+            if isinstance(values, Interval):
+                raise GridError(
+                    f"{key}={values}: an interval names no values; draw some with sweep.sample=N, "
+                    f"or write {key}=range(…) or {key}=a,b"
+                )
+    wanted = combinations(axes, shape) if shape.sample is None else shape.sample
+    if wanted > MOST_ROWS:
+        raise GridError(f"{wanted} grid rows: more than {MOST_ROWS}")
+    for chosen in _chosen(groups, shape, seed):
+        row = {
+            key: value
+            for (keys, _), values in zip(groups, chosen, strict=True)
+            for key, value in zip(keys, values, strict=True)
+        }
+        if keep is None or keep(row):
+            yield {key: row[key] for key in axes}
+
+
+Group = tuple[tuple[str, ...], Sequence[Any]]
+"""Keys, and the tuples of values that they take together; an interval stands for itself."""
+
+
+def _grouped(axes: Axes, shape: Shape) -> list[Group]:
+    together = {key: keys for keys in shape.zipped for key in keys}
+    for keys in shape.zipped:
+        _check_zip(axes, keys)
+    if len(together) < sum(map(len, shape.zipped)):
+        raise GridError("sweep.zip: a key may stand there only once")
+    groups: list[Group] = []
+    for key, values in axes.items():
+        keys = together.get(key, (key,))
+        if isinstance(values, Interval):
+            groups.append((keys, [(values,)]))
+        elif next(k for k in axes if k in keys) == key:  # where the first of them stands
+            columns = [axes[k] for k in keys]
+            groups.append((keys, list(zip(*columns, strict=True))))
+    return groups
+
+
+def _check_zip(axes: Axes, keys: Sequence[str]) -> None:
+    lengths = {}
+    for key in keys:
+        if key not in axes:
+            raise GridError(
+                f"sweep.zip: {key} is no key of this grid{nearest(key, axes)}; give it values, as "
+                f"{key}=a,b"
+            )
+        values = axes[key]
+        if isinstance(values, Interval):
+            raise GridError(f"sweep.zip: {key} is an interval; only lists of values go in step")
+        lengths[key] = len(values)
+    if len(keys) < 2 or len(set(lengths.values())) > 1:
+        said = ", ".join(f"{key} has {n}" for key, n in lengths.items())
+        raise GridError(f"sweep.zip: two or more keys with equally many values are needed; {said}")
+
+
+def _chosen(groups: list[Group], shape: Shape, seed: int) -> Iterator[Sequence[tuple[Any, ...]]]:
+    if shape.sample is None:
+        yield from product(*(values for _, values in groups))
+        return
+    rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0x5A3917,)))
+    sizes = [len(values) for _, values in groups]
+    drawn = [i for i, (_, v) in enumerate(groups) if len(v) > 1 or isinstance(v[0][0], Interval)]
+    total = math.prod(sizes)
+    listed = not any(isinstance(v[0][0], Interval) for _, v in groups)
+    if shape.method == "random" and listed and total < 2**62:  # no row twice
+        count = min(shape.sample, total)
+        for index in np.sort(rng.choice(total, count, replace=False, shuffle=False)).tolist():
+            yield [v[i] for (_, v), i in zip(groups, _digits(index, sizes), strict=True)]
+        return
+    for shares in _shares(shape, len(drawn), rng):
+        by_group = dict(zip(drawn, shares.tolist(), strict=True))
+        yield [_at(values, by_group.get(i, 0.0)) for i, (_, values) in enumerate(groups)]
+
+
+def _digits(index: int, sizes: Sequence[int]) -> list[int]:
+    digits = []
+    for size in reversed(sizes):
+        index, digit = divmod(index, size)
+        digits.append(digit)
+    return digits[::-1]
+
+
+def _at(values: Sequence[tuple[Any, ...]], share: float) -> tuple[Any, ...]:
+    if isinstance(values[0][0], Interval):
+        return (values[0][0].at(share),)
+    return values[min(int(share * len(values)), len(values) - 1)]
+
+
+def _shares(shape: Shape, dimensions: int, rng: np.random.Generator) -> npt.NDArray[np.float64]:
+    """Return a sample of the unit cube, shape (sample, dimensions)."""
+    count = shape.sample or 0
+    if shape.method == "random" or dimensions == 0:
+        return rng.random((count, dimensions))
+    from scipy.stats import qmc  # slow to import, and few need it
+
+    kind = {"latin": qmc.LatinHypercube, "sobol": qmc.Sobol}[shape.method]
+    with warnings.catch_warnings():  # Sobol's sequence is best, not only good, at powers of 2
+        warnings.simplefilter("ignore", UserWarning)
+        return np.asarray(kind(dimensions, rng=rng).random(count))
