@@ -248,14 +248,14 @@ def test_a_point_that_eats_memory_costs_itself_alone(monkeypatch) -> None:
 
 @pytest.fixture
 def small_disk(tmp_path) -> Iterator[Path]:
-    """A file system of 300 kB."""
+    """A file system of 180 kB."""
     path = tmp_path / "disk"
     path.mkdir()
     mount = shutil.which("mount")
     if (
         mount is None
         or subprocess.run(
-            [mount, "-t", "tmpfs", "-o", "size=300k", "tmpfs", str(path)],
+            [mount, "-t", "tmpfs", "-o", "size=180k", "tmpfs", str(path)],
             capture_output=True,
             check=False,
         ).returncode
@@ -272,7 +272,8 @@ def test_a_full_disk(tmp_path, small_disk, undisturbed) -> None:
     (error,) = [line for line in said.splitlines() if line.startswith("error: ")]
     assert "No space left on device; what is finished stays readable" in error
     assert "Traceback" not in said
-    finished = load(small_disk / "out")["status"].eq("ok").sum()
+    rows = load(small_disk / "out").drop_duplicates("point_id")
+    finished = rows["status"].eq("ok").sum()
     assert 0 < finished < POINTS
     subprocess.run(["mount", "-o", "remount,size=100m", str(small_disk)], check=True)
     run = Sweep(tmp_path, "executor=local", directory="disk/out")
