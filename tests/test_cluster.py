@@ -61,7 +61,7 @@ def test_the_code_travels_and_nodes_come_and_go(cluster, tmp_path) -> None:
     first = {node.node_id for node in cluster.list_all_nodes()}
     rows, added = [], None
     with ray_with(note, address=cluster.address, chunk=5, retries=0) as executor:
-        for result in executor(todo, False):
+        for result in executor(todo, frozenset()):
             if result is None:
                 continue
             rows.append(result)
