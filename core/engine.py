@@ -31,6 +31,8 @@ class Engine:
         `values` holds every checked parameter that the point reads, by key.
     warm : callable (names) → None
         Compile or load the kernels of these schedulers.
+    check : callable (scheduler, values) → None, optional
+        Raises `InputError` for values that are allowed one by one but not together.
     """
 
     name: str
@@ -40,3 +42,4 @@ class Engine:
     ignores: frozenset[str]
     run: Callable[[Trace, Scheduler, Values], Outcome]
     warm: Callable[[Iterable[str]], None]
+    check: Callable[[Scheduler, Values], None] | None = None

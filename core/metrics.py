@@ -51,7 +51,11 @@ SHUFFLE_METRICS = (
     Metric("skewed_buckets", "", "share of buckets more than one std away from the mean"),
     Metric("empty_buckets", "", "share of buckets without records"),
     Metric("fragments_per_key", "", "buckets that hold records of a key, mean over keys"),
-    Metric("predicted_fos", "", "factor of skew that the noise of the sample alone leaves"),
+    Metric(
+        "predicted_fos",
+        "",
+        "factor of skew that the noise of the sample alone leaves, whatever the partitioner",
+    ),
     Metric("planned_fos", "", "factor of skew of the partitioner's plan"),
     Metric("unseen", "", "estimated share of records whose key is not in the sample"),
     Metric("sampled_share", "", "share of records sampled; tells what auto has chosen"),

@@ -11,6 +11,7 @@ from core.fluid import ENGINE as FLUID
 from core.outcome import Outcome
 from core.parameters import Parameter, Values, parents_first
 from core.schedulers import schedulers
+from core.shuffle.axes import partitioner_of
 from core.trace import Trace
 from core.workloads import workloads
 
@@ -67,6 +68,21 @@ def parameters() -> dict[str, Parameter]:
             if (known.kind, known.unit) != (parameter.kind, parameter.unit):
                 raise TypeError(f"{parameter.key} is declared twice, with another type or unit")
     return dict(sorted(found.items()))
+
+
+def check(engine: str, scheduler: str, values: Values) -> None:
+    """Check what a point's values have to be together.
+
+    Raises
+    ------
+    InputError
+    """
+    for_engine = engines()[engine].check
+    if for_engine is not None:
+        for_engine(schedulers()[scheduler], values)
+    partitioner = partitioner_of(values)
+    if partitioner is not None and partitioner.check is not None:
+        partitioner.check(values)
 
 
 def simulate(trace: Trace, engine: str, scheduler: str, values: Values) -> Outcome:

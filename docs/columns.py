@@ -9,10 +9,17 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from core import registry
-from core.metrics import COFLOW_COLUMNS, METRICS, Metric
-from sweep.store.schema import GRID_ROW, IDENTITY, RUN, STATUS
+from core.metrics import METRICS, SHUFFLE_METRICS, Metric
+from sweep.store.schema import DETAILS, GRID_ROW, IDENTITY, RUN, STATUS
 
 PATH = Path(__file__).with_name("columns.md")
+
+
+_DETAILS = {
+    "coflows": " and coflow (`output.coflows=true`)",
+    "reducers": ", job and bucket (`output.reducers=true`)",
+    "rates": ", job and sampling rate that `auto` weighed (`output.reducers=true`)",
+}
 
 
 def rows(columns: Iterable[Metric]) -> str:
@@ -37,8 +44,13 @@ def text() -> str:
         "## results/part-*.parquet: one row per unique point\n\n"
         "The columns above but for `grid_row`, and:\n\n"
         f"{head}{rows((*STATUS, *METRICS, *RUN))}\n"
-        "## coflows/part-*.parquet: one row per point and coflow (`output.coflows=true`)\n\n"
-        f"{head}{rows((IDENTITY[0], *COFLOW_COLUMNS))}"
+        "and where a partitioner made the coflows (means over jobs):\n\n"
+        f"{head}{rows(SHUFFLE_METRICS)}"
+        + "".join(
+            f"\n## {table}/part-*.parquet: one row per point{what}\n\n"
+            f"{head}{rows((IDENTITY[0], *DETAILS[table]))}"
+            for table, what in _DETAILS.items()
+        )
     )
 
 

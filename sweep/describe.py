@@ -43,7 +43,7 @@ def describe(plan: Plan, console: Console) -> None:
     rows, points, all_rows = len(plan.rows), len(plan.points), combinations(plan.axes, plan.shape)
     parts = []
     if plan.shape.sample is not None:
-        parts.append(f"sample of {plan.shape.sample} ({plan.shape.method})")
+        parts.append(f"{count(plan.shape.sample, 'draw')} ({plan.shape.method})")
     elif all_rows != rows:
         parts.append(count(all_rows, "combination"))
     replicates = " with replicates" if rows != plan.asked else ""

@@ -8,6 +8,7 @@ from core import registry
 from core.parameters import Parameter, condition
 from core.schedulers import schedulers
 from core.shuffle.axes import TRACED, shuffle_parameters
+from core.shuffle.partitioners import partitioners
 from core.workloads import workloads
 from sweep.settings import REPLICATES, SEED, SETTINGS
 
@@ -32,6 +33,7 @@ def help_text() -> str:
         ("scheduler", schedulers()),
         ("engine", registry.engines()),
         ("workload", workloads()),
+        ("shuffle.partitioner", partitioners()),
     )
     for group, records in members:
         lines = [f"  {name:<10} {record.summary}" for name, record in records.items()]
@@ -43,7 +45,10 @@ def help_text() -> str:
         parts += _section(f"engine={name} reads", engine_record.parameters)
     for name, workload in workloads().items():
         parts += _section(f"workload={name} reads", workload.parameters)
-    parts += _section("every workload reads", shuffle_parameters(TRACED))
+    parts += _section(
+        "every workload reads (shuffle_jobs with the default hash instead of traced)",
+        shuffle_parameters(TRACED),
+    )
     parts += _section("every run", (SEED, REPLICATES, *SETTINGS))
     # Hydra substitutes $NAMES in its help.
     return "\n".join(parts).replace("$", "$$")

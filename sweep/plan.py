@@ -55,10 +55,10 @@ class Point:
 
 
 def _stored(values: Mapping[str, Value]) -> dict[str, Value]:
-    """Return parameters by column; a word in place of a number, as ``auto``, is missing."""
+    """Return parameters by column; a word in place of a number, as ``auto``, is 0."""
     known = registry.parameters()
     return {
-        key.replace(".", "_"): None
+        key.replace(".", "_"): 0.0
         if isinstance(value, str) and key in known and known[key].kind is not str
         else value
         for key, value in values.items()
@@ -156,9 +156,7 @@ class _Expansion:
             value = asked[key] if key in asked else base.get(key)
             values[key] = self._check(parameter, parameter.default if value is None else value)
             self.read.add(key)
-        partitioner = partitioner_of(values)
-        if partitioner is not None and partitioner.check is not None:
-            partitioner.check(values)
+        registry.check(engine, asked["scheduler"], values)
         seed: Value = None
         seeded = [key for key in SEEDS if key in values]
         for key in seeded:

@@ -16,7 +16,7 @@ from core.errors import GridError, nearest
 from sweep.condition import Condition
 
 MOST_ROWS = 10_000_000
-METHODS = ("random", "latin", "sobol")
+NAMES = frozenset({"scheduler", "engine", "workload"})
 
 Axes = Mapping[str, "Sequence[Any] | Interval"]
 Row = dict[str, Any]
@@ -61,7 +61,8 @@ class Shape:
     condition : str, optional
         Rows for which it does not hold are left out, sampled ones too.
     sample : int, optional
-        How many rows are drawn, before the condition.
+        How often the other axes than names are drawn, before the condition; each draw is a row
+        for every scheduler, engine and workload.
     method : {"random", "latin", "sobol"}
     """
 
@@ -97,7 +98,10 @@ def grid_rows(axes: Axes, shape: Shape, seed: int) -> Iterator[Row]:
                     f"{key}={values}: an interval names no values; draw some with sweep.sample=N, "
                     f"or write {key}=range(…) or {key}=a,b"
                 )
-    wanted = combinations(axes, shape) if shape.sample is None else shape.sample
+    wanted = combinations(axes, shape)
+    if shape.sample is not None:
+        names = (axes[key] for key in NAMES & set(axes))
+        wanted = shape.sample * math.prod(1 if isinstance(v, Interval) else len(v) for v in names)
     if wanted > MOST_ROWS:
         raise GridError(f"{wanted} grid rows: more than {MOST_ROWS}")
     for chosen in _chosen(groups, shape, seed):
@@ -148,17 +152,31 @@ def _check_zip(axes: Axes, keys: Sequence[str]) -> None:
         raise GridError(f"sweep.zip: two or more keys with equally many values are needed; {said}")
 
 
-def _chosen(groups: list[Group], shape: Shape, seed: int) -> Iterator[Sequence[tuple[Any, ...]]]:
+Draw = Sequence[tuple[Any, ...]]
+"""The chosen tuple of each group."""
+
+
+def _chosen(groups: list[Group], shape: Shape, seed: int) -> Iterator[Draw]:
     if shape.sample is None:
         yield from product(*(values for _, values in groups))
         return
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0x5A3917,)))
+    paired = [i for i, (keys, _) in enumerate(groups) if set(keys) <= NAMES]
+    rest = [group for i, group in enumerate(groups) if i not in paired]
+    for draw in _draws(rest, shape, rng):
+        # What is drawn runs under every scheduler, engine and workload: they can be compared.
+        for chosen in product(*(groups[i][1] for i in paired)):
+            names, others = iter(chosen), iter(draw)
+            yield [next(names) if i in paired else next(others) for i in range(len(groups))]
+
+
+def _draws(groups: list[Group], shape: Shape, rng: np.random.Generator) -> Iterator[Draw]:
     sizes = [len(values) for _, values in groups]
     drawn = [i for i, (_, v) in enumerate(groups) if len(v) > 1 or isinstance(v[0][0], Interval)]
     total = math.prod(sizes)
     listed = not any(isinstance(v[0][0], Interval) for _, v in groups)
     if shape.method == "random" and listed and total < 2**62:  # no row twice
-        count = min(shape.sample, total)
+        count = min(shape.sample or 0, total)
         for index in np.sort(rng.choice(total, count, replace=False, shuffle=False)).tolist():
             yield [v[i] for (_, v), i in zip(groups, _digits(index, sizes), strict=True)]
         return

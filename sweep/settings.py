@@ -25,7 +25,8 @@ SAMPLE = Parameter(
     "sweep.sample",
     int,
     None,
-    "draw so many grid rows; then key=interval(a,b) is an axis, too, and tag(log,interval(a,b))",
+    "draw values of the axes so often, for every scheduler, engine and workload; then "
+    "key=interval(a,b) is an axis, too, and tag(log,interval(a,b))",
     minimum=1,
     maximum=1e7,
 )

@@ -55,6 +55,14 @@ def test_a_parameter_with_a_condition_is_read_only_where_it_holds() -> None:
     assert all("queue.weights" in q.values for q in p.points.values() if "wfq" in q.values.values())
 
 
+@pytest.mark.parametrize("text", ["3,2", "'3 2 x'", "'3 2 -1'", "'3 2 1 1'"])
+def test_weights_that_do_not_fit_are_found_before_anything_runs(text: str) -> None:
+    words = ("scheduler=aalo", "workload=toy", "queue.between=wfq", "queue.count=3")
+    with pytest.raises(ParameterError, match=r"queue\.weights=.*needs 3 numbers > 0"):
+        plan(*words, f"queue.weights={text}")
+    assert len(plan(*words, "queue.weights=3 2 1").points) == 1
+
+
 def test_a_key_whose_condition_never_holds_is_an_error() -> None:
     with pytest.raises(GridError, match=r"queue\.weights: no point.*with queue\.between=wfq"):
         plan("scheduler=aalo", "queue.weights='2,1'", "workload=toy")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib.util
 import os
 import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -84,7 +85,7 @@ def test_the_commands_shown_are_understood(swept) -> None:
     commands = re.findall(r"^python -m sweep (.*)$", TEXT, re.MULTILINE)
     planned = 0
     for command in commands:
-        words = command.split("#")[0].replace("'", "").split()
+        words = shlex.split(command.split("#")[0])
         if _ELSEWHERE & set(words):
             continue
         dry = [] if "sweep.dry_run=true" in words else ["sweep.dry_run=true"]

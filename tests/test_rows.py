@@ -61,6 +61,7 @@ def test_several_zips_and_zips_of_a_file(tmp_path: Path) -> None:
     [
         ("[queue.base]", "two or more keys"),
         ("[queue.base,queue.count]", "queue.base has 2, queue.count has 3"),
+        ("queue.base,queue.count", "queue.base has 2, queue.count has 3"),
         ("[queue.base,queue.cont]", "queue.cont is no key.*did you mean 'queue.count'"),
         ("[[queue.base,scheduler],[queue.base,engine]]", "two or more|only once"),
     ],
@@ -183,6 +184,20 @@ def test_a_sample_on_the_command_line() -> None:
     assert list(again.points) == list(p.points)
 
 
+@pytest.mark.parametrize("method", ["random", "latin", "sobol"])
+@pytest.mark.parametrize("axis", ["queue.base=interval(2,9)", "queue.base=range(2,9)"])
+def test_every_draw_runs_under_every_scheduler(method: str, axis: str) -> None:
+    register()
+    words = ["workload=toy", "scheduler=aalo,asebf", axis, "sweep.sample=4"]
+    p = make_plan(read_request([*words, f"sweep.sample_method={method}"])[0])
+    by_name = {
+        name: [r["queue_base"] for r in p.rows if r["scheduler"] == name]
+        for name in ("aalo", "asebf")
+    }
+    assert by_name["aalo"] == by_name["asebf"]
+    assert len(by_name["aalo"]) == 4
+
+
 @pytest.mark.parametrize(
     ("words", "said"),
     [
@@ -230,7 +245,7 @@ def test_a_plan_says_what_it_is() -> None:
     assert lines[-1] == "2 grid rows: 2 unique points"
     lines = said(plan("queue.base=interval(2,4)", "sweep.sample=3"))
     assert "  queue.base: 2…4" in lines
-    assert lines[-1] == "sample of 3 (random), 3 grid rows: 3 unique points"
+    assert lines[-1] == "3 draws (random), 3 grid rows: 3 unique points"
 
 
 def test_a_dry_run_says_how_long_by_the_run_before(tmp_path, monkeypatch, capsys) -> None:

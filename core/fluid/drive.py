@@ -157,11 +157,11 @@ def queue_weights(values: Values) -> Floats:
     if text is None:
         return np.arange(count, 0, -1, dtype=np.float64)
     try:
-        weights = np.array([float(part) for part in str(text).split(",")])
+        weights = np.array([float(part) for part in str(text).replace(",", " ").split()])
     except ValueError:
         weights = np.empty(0)
     if len(weights) != count or not np.all((weights > 0) & (weights < np.inf)):
         raise ParameterError(
-            f"queue.weights={text}: needs {count} numbers > 0 separated by commas (queue.count)"
+            f"queue.weights={text}: needs {count} numbers > 0 (queue.count), as in '3 2 1'"
         )
     return weights

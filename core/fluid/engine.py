@@ -11,8 +11,8 @@ from core.bounds import bound_of
 from core.engine import Engine
 from core.errors import ParameterError
 from core.fluid.demand import demand
-from core.fluid.drive import drive
-from core.fluid.rules import Ordered, Rule
+from core.fluid.drive import drive, queue_weights
+from core.fluid.rules import Ordered, Queues, Rule
 from core.outcome import Outcome
 from core.parameters import Parameter, Values, defaults
 from core.schedulers import Scheduler, schedulers
@@ -145,6 +145,13 @@ def warm(names: Iterable[str] | None = None) -> None:
             run(trace, scheduler, {})
 
 
+def check(scheduler: Scheduler, values: Values) -> None:
+    """Raise `ParameterError` for weights that do not fit the number of queues."""
+    rule = scheduler.rules["fluid"]
+    if isinstance(rule, Queues):
+        queue_weights({**defaults(rule.parameters), **values})
+
+
 ENGINE = Engine(
     name="fluid",
     summary="exact continuous time: every arrival, flow end and queue change at its instant",
@@ -153,4 +160,5 @@ ENGINE = Engine(
     ignores=frozenset(),
     run=run,
     warm=warm,
+    check=check,
 )

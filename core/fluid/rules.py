@@ -46,7 +46,7 @@ WEIGHTS = Parameter(
     "queue.weights",
     str,
     None,
-    "weights of the queues from the highest on, as in '3,2,1'; K, K−1, … if not given",
+    "weights of the queues from the highest on, as in '3 2 1'; K, K−1, … if not given",
     when=(("queue.between", ("wfq",)),),
 )
 QUEUE_PARAMETERS = (

@@ -64,7 +64,8 @@ SAMPLING_RATE = NumberOrAuto(
     "shuffle.sampling_rate",
     float,
     0.01,
-    "share of each split's records that is sampled; auto weighs cost against balance",
+    "share of each split's records that is sampled; auto weighs cost against balance (0 in the "
+    "dataset, see sampled_share)",
     minimum=0,
     open_minimum=True,
     maximum=1,

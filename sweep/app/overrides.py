@@ -7,6 +7,7 @@ from typing import Any
 
 from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import (
+    ChoiceSweep,
     Glob,
     IntervalSweep,
     Override,
@@ -114,6 +115,8 @@ def _interval(value: Any) -> Interval | None:
 
 def zip_text(value: Any) -> str:
     """Return the keys of ``sweep.zip``, a list or a list of lists, as one text."""
+    if isinstance(value, ChoiceSweep):  # a,b without brackets
+        value = list(value.list)
     groups = value if isinstance(value, list) else str(getattr(value, "text", value)).split(";")
     if groups and not isinstance(groups[0], list) and isinstance(value, list):
         groups = [groups]

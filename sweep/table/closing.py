@@ -28,6 +28,8 @@ from sweep.table.values import (
 BEST, WORST = 20, 5
 _AUTO = "auto"
 MOST_LINES = 40
+MOST_UNLIKE = 200
+"""Lines under several conditions, which have no order of merit."""
 
 _CCT = ("mean_cct_s", "p50_cct_s", "p95_cct_s", "max_cct_s")
 _BINS = tuple(f"{b.lower()}_mean_cct_s" for b in BINS)
@@ -91,8 +93,8 @@ def closing_table(rows: Sequence[Row]) -> Report:
     -----
     One line a point; rows that differ only in `REPEATS` are averaged into one. What is the same
     in all lines, and not the default, stands above the table. The improvement of a line is
-    (slow − fast) / slow of the mean CCT: of two lines that differ in nothing but the scheduler
-    and the parameters of schedulers the faster shows it, of more every line against the first.
+    (slow − fast) / slow of the mean CCT: of two lines that differ in nothing but the scheduler,
+    the partitioner and their parameters the faster shows it, of more every line against the first.
     """
     parameters = parameter_columns(rows)
     lines = _lines(rows, parameters)
@@ -104,7 +106,8 @@ def closing_table(rows: Sequence[Row]) -> Report:
     improvement, over = _improvements(lines, varying)
     order = list(range(len(lines)))
     below = []
-    if len(lines) > MOST_LINES:
+    most = MOST_LINES if len(_conditions(lines)) < 2 else MOST_UNLIKE
+    if len(lines) > most:
         ranked = sorted(order, key=lambda k: lines[k].mean)
         order = ranked[:BEST] + ranked[-WORST:]
         below.append(
@@ -116,6 +119,8 @@ def closing_table(rows: Sequence[Row]) -> Report:
         below.append("± is half the 95 % interval of the mean over n replicates")
     if any(line.metrics["gap"] is not None for line in shown):
         below.append("gap: mean / (a lower bound that no scheduler can beat) − 1")
+    if any(line.metrics["predicted_fos"] is not None for line in shown):
+        below.append("predicted FoS: what the noise of the sample alone leaves; skew adds to it")
     columns = [
         Column("scheduler", [line.scheduler for line in shown], number=False),
         *(_parameter_column(name, shown) for name in varying),
@@ -128,7 +133,7 @@ def closing_table(rows: Sequence[Row]) -> Report:
         columns=columns,
         below=below,
         dropped_first=_DROPPED_FIRST,
-        rule_after=BEST if len(lines) > MOST_LINES else None,
+        rule_after=BEST if len(lines) > most else None,
     )
 
 
@@ -162,18 +167,11 @@ def _improvements(lines: Sequence[Line], varying: Sequence[str]) -> tuple[list[s
     Of two lines that can be compared the faster shows its gain over the slower. Of more, all are
     compared with the first in the order of the grid; a minus sign marks the slower ones.
     """
-
-    def conditions(line: Line) -> tuple[Any, ...]:
-        other = (v for n, v in line.values.items() if is_condition(n))
-        return (line.repeats, *other)
-
-    groups: defaultdict[tuple[Any, ...], list[Line]] = defaultdict(list)
-    for line in lines:
-        groups[conditions(line)].append(line)
+    groups = _conditions(lines)
     texts: list[str] = []
     baselines: dict[str, None] = {}
     for line in lines:
-        group = groups[conditions(line)]
+        group = groups[_condition(line)]
         if len(group) == 2:
             slow = max(group, key=lambda other: other.mean)
             gain = _gain(slow, line)
@@ -182,10 +180,22 @@ def _improvements(lines: Sequence[Line], varying: Sequence[str]) -> tuple[list[s
         else:
             gain = _gain(group[0], line)
             texts.append("–" if line is group[0] or gain is None else f"{100 * gain:.1f} %")
-            if len(group) > 2:
-                baselines[_name(group[0], group, varying)] = None
+            if len(group) > 2 and line is group[0]:
+                baselines[_name(line, group, varying)] = None
     over = " or ".join(list(baselines)[:3])
     return texts, f"improvement: (slow − fast) / slow of the mean, over {over}" if baselines else ""
+
+
+def _condition(line: Line) -> tuple[Any, ...]:
+    """Return what two lines that can be compared have in common."""
+    return (line.repeats, *(v for n, v in line.values.items() if is_condition(n)))
+
+
+def _conditions(lines: Sequence[Line]) -> dict[tuple[Any, ...], list[Line]]:
+    groups: defaultdict[tuple[Any, ...], list[Line]] = defaultdict(list)
+    for line in lines:
+        groups[_condition(line)].append(line)
+    return groups
 
 
 def _gain(base: Line, line: Line) -> float | None:

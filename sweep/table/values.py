@@ -11,6 +11,9 @@ from core import registry
 from core.errors import GridError
 from core.parameters import Parameter
 from core.schedulers import schedulers
+from core.shuffle.axes import PARTITIONER
+from core.shuffle.parameters import REDUCE_PARAMETERS
+from core.shuffle.partitioners import partitioners
 from sweep.store.schema import IDENTITY, OUTCOME
 
 Row = Mapping[str, Any]
@@ -50,14 +53,17 @@ def key_of(column: str) -> str:
 
 
 def is_condition(column: str) -> bool:
-    """Whether a column of parameters belongs to the circumstances rather than to a scheduler."""
-    return f"{column}_".startswith(_OTHER_SIDE) and column not in _of_schedulers()
+    """Whether a column belongs to the circumstances, not to a scheduler or a partitioner."""
+    return f"{column}_".startswith(_OTHER_SIDE) and column not in _choices()
 
 
 @cache
-def _of_schedulers() -> frozenset[str]:
-    rules = (rule for s in schedulers().values() for rule in s.rules.values())
-    return frozenset(p.column for rule in rules for p in rule.parameters)
+def _choices() -> frozenset[str]:
+    rules = [rule.parameters for s in schedulers().values() for rule in s.rules.values()]
+    rules += [partitioner.parameters for partitioner in partitioners().values()]
+    costs = {parameter.column for parameter in REDUCE_PARAMETERS}
+    own = {p.column for parameters in rules for p in parameters} - costs
+    return frozenset({PARTITIONER.replace(".", "_"), *own})
 
 
 def is_default(row: Row, column: str) -> bool:
