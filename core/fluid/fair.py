@@ -143,7 +143,7 @@ def _wait(pace: Pace, j: int) -> float:
     """Time to the next end of a flow of a receiver [s], ∞ if it has none."""
     first, given, rate, wait = pace.first[j], pace.given[j], pace.rate[j], pace.scratch[0]
     for i in range(len(first)):
-        wait[i] = max(first[i] - given[i], 0.0) / rate[i]
+        wait[i] = max(first[i] - given[i], 0.0) / rate[i] if rate[i] > 0.0 else np.inf
     soonest = np.inf
     for i in range(len(first)):
         soonest = min(soonest, wait[i])

@@ -117,9 +117,8 @@ def _serve(net: Net, k: int) -> None:
     busiest = 0.0
     for slot in range(c.first, c.last):
         s = net.s[slot]
-        time = s.load / net.free[s.port]  # NaN, which is not larger, where nothing is left
-        if time > busiest:
-            busiest = time
+        if s.live > 0:
+            busiest = max(busiest, s.load / net.free[s.port])
     pace = 1.0 / busiest
     for slot in range(c.first, c.last):
         s = net.s[slot]

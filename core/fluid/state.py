@@ -154,17 +154,18 @@ def new_net(d: Demand) -> Net:
     for name in ("end", "gamma", "leave", "limit"):
         c[name][:] = np.inf
     s = _records(SLOT, len(slots.port))
-    s.port[:] = np.where(slots.port < d.ports, slots.port, slots.port + 64 * words - d.ports)
+    port = np.where(slots.port < d.ports, slots.port, slots.port + 64 * words - d.ports)
+    s.port[:] = port
     s.load[:] = s.summed[:] = slots.load
     s.live[:] = np.bincount(slots.of_sender, minlength=len(s))
     s.live[:] += np.bincount(slots.of_receiver, minlength=len(s))
     clock = _records(CLOCK, 1)
     clock.tick[0] = clock.soonest[0] = np.inf
-    r, slot_bits = _partners(d, s.port, s.live)
+    r, slot_bits = _partners(d, port)
     capacity = np.zeros(128 * words)
     capacity[: d.ports], capacity[64 * words :][: d.ports] = np.split(d.capacity, 2)
     own = np.zeros((n, 2 * words), np.uint64)
-    np.add.at(own, (slots.coflow, s.port >> 6), _bit(s.port))
+    np.add.at(own.reshape(-1), slots.coflow * 2 * words + (port >> 6), _bit(port))
     free_bits = np.zeros((2, 2 * words), np.uint64)
     every = np.flatnonzero(capacity)
     np.add.at(free_bits[EVERY], every >> 6, _bit(every))
@@ -187,7 +188,7 @@ def new_net(d: Demand) -> Net:
     )
 
 
-def _partners(d: Demand, port: Ports, live: Ports) -> tuple[Any, Words]:
+def _partners(d: Demand, port: Ints) -> tuple[Any, Words]:
     """Lay out the bits of each slot's partners; its words reach from the first to the last one."""
     senders, rows = d.slots.of_sender, d.slots.of_receiver
     r = _records(ROW, len(port))
@@ -196,18 +197,19 @@ def _partners(d: Demand, port: Ports, live: Ports) -> tuple[Any, Words]:
     for slot, other in ((senders, port[rows]), (rows, port[senders])):
         np.minimum.at(low, slot, other >> 6)
         np.maximum.at(high, slot, other >> 6)
-    r.word[:], r.words[:] = low, high - low + 1
-    r.bits[:] = np.cumsum(r.words) - r.words
-    bits = np.zeros(int(r.words.sum()), np.uint64)
+    words = high - low + 1
+    start = np.cumsum(words) - words
+    r.bits[:], r.word[:], r.words[:] = start, low, words
+    bits = np.zeros(int(words.sum()), np.uint64)
     for slot, other in ((senders, port[rows]), (rows, port[senders])):
-        np.add.at(bits, r.bits[slot] + (other >> 6) - low[slot], _bit(other))
+        np.add.at(bits, (start - low)[slot] + (other >> 6), _bit(other))
     first = np.flatnonzero(np.diff(rows, prepend=-1))
     r.flow[rows[first]] = first
-    r.width[:] = live
+    r.width[:] = np.bincount(rows, minlength=len(port))
     return r, np.stack((bits, bits), axis=1)
 
 
-def _bit(port: Ints | Ports) -> Words:
+def _bit(port: Ints) -> Words:
     return np.left_shift(np.uint64(1), (port & 63).astype(np.uint64))
 
 

@@ -111,7 +111,7 @@ def set_rates(net: Net, k: int, allocation: int) -> None:
             senders[BEFORE, i] = s.share
             binding = min(binding, _renew(net, c.first + i, allocation))
             senders[SHARE, i] = s.share
-            senders[INVERSE, i] = 1.0 / s.share
+            senders[INVERSE, i] = 1.0 / s.share if s.share > 0.0 else np.inf
             senders[USED, i] = known * s.used
     soonest = np.inf
     for row in range(c.middle, c.last):
@@ -139,7 +139,7 @@ def _set_row(net: Net, row: int, before: float, known: float) -> None:
     was, shares = net.scratch[BEFORE], net.scratch[SHARE]
     inverses, used = net.scratch[INVERSE], net.scratch[USED]
     share, total, soonest = s.share, 0.0, np.inf
-    inverse = 1.0 / share
+    inverse = 1.0 / share if share > 0.0 else np.inf
     if s.live < r.width:
         _close_gaps(net, row)
     for f in range(s.live):
