@@ -90,6 +90,7 @@ def test_a_point_that_fails_is_shown_and_the_exit_code_says_so(tmp_path) -> None
         "workload=trace",
         f"workload.path=huge.txt,{TRACES / 'rand-8x200.txt'}",
         "scheduler=aalo",
+        "engine=coflowsim",
         "executor=local",
         "output.dir=out",
         cwd=tmp_path,
@@ -107,7 +108,7 @@ def test_failed_points_run_again_on_request_only(tmp_path) -> None:
     (tmp_path / "huge.txt").write_text("2 1\n1 0 1 0 1 1:1e13\n")
     words = (
         *("workload=trace", f"workload.path=huge.txt,{TRACES / 'rand-8x200.txt'}"),
-        *("scheduler=aalo,varys", "executor=local"),
+        *("scheduler=aalo,varys", "engine=coflowsim", "executor=local"),
     )
     first = sweep(*words, "output.dir=out", cwd=tmp_path)
     assert first.returncode == 1
@@ -169,7 +170,12 @@ def test_a_timeout_is_a_row_and_the_others_go_on(tmp_path) -> None:
 
 def test_fail_fast_stops_and_says_so_in_the_manifest(tmp_path) -> None:
     (tmp_path / "huge.txt").write_text("2 1\n1 0 1 0 1 1:1e13\n")
-    words = ("workload=trace", "workload.path=huge.txt", "scheduler=aalo,varys,fifo,scf")
+    words = (
+        "workload=trace",
+        "workload.path=huge.txt",
+        "scheduler=aalo,varys,fifo,scf",
+        "engine=coflowsim",
+    )
     more = ("executor=local", "sweep.fail_fast=true", "output.dir=out")
     done = sweep(*words, *more, cwd=tmp_path)
     assert done.returncode == 1
@@ -226,7 +232,7 @@ def test_hydras_switches_work(words, said, tmp_path) -> None:
 def test_an_interrupted_sweep_keeps_what_is_finished(signal_number, tmp_path) -> None:
     words = [
         *("scheduler=asebf", "queue.base=range(2,82)", "executor=local", "output.dir=out"),
-        "workload.coflows=300",
+        *("workload.coflows=80", "workload.ports=50"),
     ]
     process = subprocess.Popen(
         [sys.executable, "-m", "sweep", *words],
