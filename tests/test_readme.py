@@ -59,6 +59,13 @@ def test_snippets_run(number, swept) -> None:
     assert "asebf" in done.stdout
 
 
+def test_the_snippet_about_shuffles_works(tmp_path) -> None:
+    text = (ROOT / "docs" / "shuffle.md").read_text(encoding="utf-8")
+    (snippet,) = re.findall(r"<!-- python -->\n```python\n(.*?)```", text, re.DOTALL)
+    done = run(["-c", snippet + "\nassert sent_records.sum() == 1000"], tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
 def test_there_are_snippets_for_three_readers() -> None:
     assert len(SNIPPETS) == 3
 
