@@ -175,7 +175,7 @@ def test_keys_and_counts_from_a_file(tmp_path: Path, suffix: str) -> None:
         ("key,count\na,1\nb,1.5\n", "row 2: count 1.5"),
         ("key,count\na,1\n,2\n", "row 2: key is null"),
         ("key,count\na,\n", "row 1: count is null"),
-        ("key,count\na,many\n", "count"),
+        ("key,count\nb,1\na,many\n", "row 2: count 'many'"),
         ("key,counts\na,1\n", "no column 'count'.*did you mean 'counts'"),
         ("", "neither CSV nor Parquet"),
         ("PAR1 and nothing more", "neither CSV nor Parquet"),

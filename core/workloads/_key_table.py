@@ -40,6 +40,8 @@ def read_key_table(path: str) -> KeyTable:
         Another format, a missing column, a null.
     """
     data = read_bytes(path)
+    import pandas as pd  # slow to import, and few need it
+
     frame = _frame(path, data)
     for column in ("key", "count"):
         if column not in frame:
@@ -51,10 +53,16 @@ def read_key_table(path: str) -> KeyTable:
         if frame[column].isna().any():
             row = int(np.argmax(frame[column].isna().to_numpy())) + 1
             raise ShuffleError(f"{path} row {row}: {column} is null; every row needs one")
+    counts = pd.to_numeric(frame["count"], errors="coerce")
+    if counts.isna().any():
+        row = int(np.argmax(counts.isna().to_numpy()))
+        raise ShuffleError(
+            f"{path} row {row + 1}: count {frame['count'].iloc[row]!r}; whole numbers are allowed"
+        )
     keys = frame["key"].to_numpy()
     if keys.dtype.kind not in "iuOU":
         keys = frame["key"].astype(str).to_numpy()
-    return KeyTable(path, hashlib.sha256(data).hexdigest(), keys, frame["count"].to_numpy())
+    return KeyTable(path, hashlib.sha256(data).hexdigest(), keys, counts.to_numpy())
 
 
 def _frame(path: str, data: bytes) -> pd.DataFrame:
