@@ -139,3 +139,21 @@ def _spread(value: Floats, weight: Floats) -> tuple[float, float]:
     """Return the weighted mean and the weighted sum of squares about it."""
     mean = float(np.average(value, weights=weight))
     return mean, float(np.sum(weight * (value - mean) ** 2))
+
+
+def by_scheduler(data: Dataset, metric: str) -> list[tuple[str, pd.DataFrame, list[str]]]:
+    """Return, scheduler by scheduler, rows with ``value`` and the axes that it reads.
+
+    The last entry, with several schedulers, is the whole grid with the scheduler as an axis.
+    """
+    found = []
+    settings = data.settings.assign(value=data.settings[metric], weight=1).dropna(subset="value")
+    axes = [*data.conditions, *data.knobs]
+    for scheduler, group in settings.groupby("scheduler", sort=False):
+        read = [n for n in axes if n != "scheduler" and group[n].nunique(dropna=False) > 1]
+        if read:
+            found.append((str(scheduler), group, read))
+    cube = cube_of(data)
+    if "scheduler" in cube.axes:
+        found.append(("all", with_metric(data, cube, metric), cube.axes))
+    return sorted(found, key=lambda f: (f[0] == "all", -len(f[2]), -len(f[1])))
