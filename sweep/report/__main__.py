@@ -63,7 +63,11 @@ def _parser() -> argparse.ArgumentParser:
     )
     parser.add_argument("--out", default="report", help="directory of the report (report)")
     parser.add_argument(
-        "--where", action="append", default=[], metavar="KEY=VALUE", help="only rows with this value"
+        "--where",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="only rows with this value",
     )
     parser.add_argument("--list", action="store_true", help="list the figures")
     return parser

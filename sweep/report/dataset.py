@@ -102,7 +102,7 @@ class Dataset:
         found = []
         for run in self.runs:
             frame = read_details(run.path, name, columns, wanted)
-            if RUN in self.grid and len(frame):
+            if RUN in self.grid:
                 frame.insert(0, RUN, run.name)
             found.append(frame)
         return pd.concat(found, ignore_index=True)

@@ -19,7 +19,8 @@ from sweep.table.values import key_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-MOST_PANELS = 4
+MOST_PANELS = 6
+_PANELS_IN_A_ROW = 3
 MOST_IN_LEGEND = 24
 _DASHES = ("-", "--", ":", "-.")
 _MARKERS = "osD^v<>P"
@@ -46,12 +47,17 @@ def draw(title: str, table: pd.DataFrame, chart: Chart) -> Figure:
         colours = colours_of(table, chart)
         figure = Figure(figsize=_size(panels, chart), layout="constrained")
         FigureCanvasAgg(figure)
-        grid = figure.subplots(1, len(panels), squeeze=False, sharey=chart.mark != "heat")[0]
-        for axes, (name, part) in zip(grid, panels, strict=True):
+        across = min(len(panels), _PANELS_IN_A_ROW)
+        named = chart.mark in ("heat", "bars", "spans")
+        grid = figure.subplots(-(-len(panels) // across), across, squeeze=False, sharey=not named)
+        grid = grid.ravel()
+        for axes in grid[len(panels) :]:
+            axes.remove()
+        for k, (axes, (name, part)) in enumerate(zip(grid, panels, strict=False)):
             _DRAW[chart.mark](axes, part, chart, colours)
-            _finish(axes, chart, first=axes is grid[0])
+            _finish(axes, chart, first=k % across == 0)
             if len(panels) > 1:
-                axes.set_title(name, fontsize="medium", loc="left")
+                axes.set_title(name, fontsize="small", loc="left")
         _legend(figure, grid[0], chart, colours)
         fixed = "" if len(panels) > 1 else panels[0][0]
         figure.suptitle(f"{title}\n{fixed}" if fixed else title, x=0.01, ha="left", fontsize=11)
@@ -65,15 +71,19 @@ def panels_of(table: pd.DataFrame, chart: Chart) -> list[tuple[str, pd.DataFrame
     for name in select[1:]:
         value = table[name].map(plain)
         table = table[value == value.iloc[0]]
-        fixed.append(f"{key_of(name)}={value.iloc[0]}")
+        fixed.append(_named(name, value.iloc[0]))
     if not select:
         return [("", table)]
     name = select[0]
     shown = table[name].map(plain)
     return [
-        (" ".join([f"{key_of(name)}={value}", *fixed]), table[shown == value])
+        (" ".join([_named(name, value), *fixed]), table[shown == value])
         for value in list(dict.fromkeys(shown))[:MOST_PANELS]
     ]
+
+
+def _named(name: str, value: str) -> str:
+    return value if name in ("setting", "metric", "side", "trace") else f"{key_of(name)}={value}"
 
 
 def colours_of(table: pd.DataFrame, chart: Chart) -> Colours:
@@ -232,14 +242,20 @@ def _legend(figure: Figure, axes: Axes, chart: Chart, colours: Colours) -> None:
             style = _DASHES[round_ % len(_DASHES)] if line else "none"
             handles.append(
                 mpl.lines.Line2D(
-                    [], [], color=colour, ls=style, label=value,
+                    [],
+                    [],
+                    color=colour,
+                    ls=style,
+                    label=value,
                     marker="" if line else ("s" if chart.mark != "points" else _MARKERS[round_]),
                 )  # fmt: skip
             )
     marked, names = axes.get_legend_handles_labels()
     handles += [h for h, n in zip(marked, names, strict=True) if n == chart.x[0].marker_label != ""]
     if handles:
-        columns = 1 if len(max((h.get_label() for h in handles), key=len)) > 40 else min(4, len(handles))
+        columns = (
+            1 if len(max((h.get_label() for h in handles), key=len)) > 40 else min(4, len(handles))
+        )
         figure.legend(handles=handles, loc="outside lower left", ncols=columns, fontsize="small")
 
 
@@ -248,4 +264,5 @@ def _size(panels: Sequence[tuple[str, pd.DataFrame]], chart: Chart) -> tuple[flo
     height = 3.8
     if chart.mark in ("bars", "spans", "heat"):
         height = min(12.0, 1.6 + max(0.3 * names, 1.0))
-    return (7.2 if len(panels) == 1 else 4.2 * len(panels), height)
+    across = min(len(panels), _PANELS_IN_A_ROW)
+    return (7.2 if across == 1 else 4.2 * across, height * -(-len(panels) // across))

@@ -58,7 +58,9 @@ def cube_of(data: Dataset) -> Cube:
     number = data.points.groupby(by, sort=False, dropna=False).ngroup()
     keys = [n for n in ("run", "point_id") if n in data.points]
     settings = data.points[keys].assign(setting=number)
-    rows = data.ok[[*keys, *[n for n in axes if n not in keys]]].merge(settings, on=keys, how="left")
+    rows = data.ok[[*keys, *[n for n in axes if n not in keys]]].merge(
+        settings, on=keys, how="left"
+    )
     rows = rows.assign(weight=1)
     grouped = rows.groupby([*axes, "setting"], sort=False, dropna=False)["weight"].sum()
     return Cube(axes, grouped.reset_index())

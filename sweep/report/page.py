@@ -26,6 +26,8 @@ if TYPE_CHECKING:
     from sweep.report.figures import Figure
 
 _SCRIPTS = ("charts.js", "tables.js", "explore.js", "start.js")
+_TABLES = ("compare", "tornado", "interactions")
+"""Figures whose table is on the page, too."""
 MOST_NUMBERS = 250_000
 """Numbers of settings that the page may hold; with more settings it has fewer metrics."""
 MOST_ROWS = 20_000
@@ -42,7 +44,7 @@ def page(data: Dataset, drawn: Sequence[Drawn], missing: Sequence[tuple[Figure, 
         "notices": notices(data),
         "figures": [_figure(d) for d in drawn],
         "missing": [(figure.title, why) for figure, why in missing],
-        **_settings(data),
+        **_settings(data, drawn),
     }
     return Template(_asset("page.html")).substitute(
         title=html.escape(f"Sweep report: {names}"),
@@ -65,7 +67,9 @@ def _figure(drawn: Drawn) -> dict[str, Any]:
     chart = drawn.chart.content()
     table = drawn.table
     if len(table) > MOST_ROWS:
-        chart["note"] += f" The page has the first {MOST_ROWS} of {len(table)} rows; the CSV has all."
+        chart["note"] += (
+            f" The page has the first {MOST_ROWS} of {len(table)} rows; the CSV has all."
+        )
         table = table.head(MOST_ROWS)
     return {
         "name": drawn.figure.name,
@@ -75,7 +79,7 @@ def _figure(drawn: Drawn) -> dict[str, Any]:
     }
 
 
-def _settings(data: Dataset) -> dict[str, Any]:
+def _settings(data: Dataset, drawn: Sequence[Drawn]) -> dict[str, Any]:
     """Return the tables, and the grid for the heat maps: its axes by codes."""
     settings = data.settings if len(data.points) else pd.DataFrame()
     tables = []
@@ -91,12 +95,14 @@ def _settings(data: Dataset) -> dict[str, Any]:
             {
                 "name": "settings",
                 "title": "All settings",
-                "note": "Means over replicates; n: points in a mean. " + _left_out(settings, metrics),
+                "note": "Means over replicates; n: points in a mean. "
+                + _left_out(settings, metrics),
                 "columns": [_column(shown, name) for name in shown],
                 "table": columns_of(shown, digits),
             }
         )
         cube = _cube(data, metrics, tables[0]["table"]["data"])
+    tables += [_as_table(d) for d in drawn if d.figure.name in _TABLES]
     failed = failures(data)
     if len(failed):
         columns = [_column(failed, name) | {"long": name in ("error", "point")} for name in failed]
@@ -110,6 +116,16 @@ def _settings(data: Dataset) -> dict[str, Any]:
             },
         )
     return {"tables": tables, "cube": cube}
+
+
+def _as_table(drawn: Drawn) -> dict[str, Any]:
+    table = drawn.table.drop(columns=["text"], errors="ignore")
+    return {
+        "name": drawn.figure.name,
+        "title": f"{drawn.figure.title}: table",
+        "columns": [_column(table, name) for name in table],
+        "table": columns_of(table.head(MOST_ROWS)),
+    }
 
 
 def _left_out(settings: pd.DataFrame, metrics: Sequence[str]) -> str:
@@ -158,7 +174,9 @@ def columns_of(table: pd.DataFrame, digits: int = 9) -> dict[str, Any]:
             values = [None if not math.isfinite(v) else float(f"{v:.{digits}g}") for v in column]
             data[name] = [int(v) if v is not None and v.is_integer() else v for v in values]
         else:
-            data[name] = [None if pd.isna(v) else getattr(v, "item", lambda v=v: v)() for v in column]
+            data[name] = [
+                None if pd.isna(v) else getattr(v, "item", lambda v=v: v)() for v in column
+            ]
     return {"rows": len(table), "data": data}
 
 

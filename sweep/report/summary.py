@@ -69,7 +69,9 @@ def failures(data: Dataset) -> pd.DataFrame:
     varying = [n for n in data.parameters if n != RUN and grid[n].nunique(dropna=True) > 1]
     names = list(dict.fromkeys(["scheduler", *varying]))
     words = [
-        " ".join(f"{key_of(n)}={plain(v)}" for n, v in zip(names, row, strict=True) if not pd.isna(v))
+        " ".join(
+            f"{key_of(n)}={plain(v)}" for n, v in zip(names, row, strict=True) if not pd.isna(v)
+        )
         for row in failed[names].itertuples(index=False)
     ]
     return failed[keys].assign(point=words, status=failed["status"], error=failed["error"])

@@ -71,6 +71,7 @@ function wrapped(label) {
   return lines.map(plain).join("<br>");
 }
 
+const linesOf = (label) => label.split("<br>").length;
 const scaled = (axis, value) => (axis.share && value !== null ? 100 * value : value);
 
 function errorOf(figure, axis, part) {
@@ -111,7 +112,7 @@ function lineTraces(figure, view, rows, colours) {
   return grouped(figure, rows, colours).map(([name, { colour, round }, part]) => {
     const order = [...part].sort((a, b) => table.data[x.column][a] - table.data[x.column][b]);
     return {
-      type: "scatter", mode: steps ? "lines" : "lines+markers", name: plain(name),
+      type: "scatter", mode: steps ? "lines" : "lines+markers", name: wrapped(name),
       line: { color: colour, width: 2, shape: steps ? "hv" : "linear", dash: DASHES[round % 4] },
       marker: { symbol: SYMBOLS[round % 8], size: 6 },
       x: order.map((i) => scaled(x, table.data[x.column][i])),
@@ -179,6 +180,7 @@ const TRACES = {
 function layoutOf(figure, view, traces) {
   const { ink, line, card } = theme(), { chart } = figure, { x, y } = view;
   const axisOf = (axis, name) => ({
+    dtick: axis.log && !name && chart.mark !== "heat" ? 1 : undefined,
     title: { text: name ? "" : plain(axis.title), standoff: 8 }, automargin: true, gridcolor: line,
     zerolinecolor: line, linecolor: line, type: name || chart.mark === "heat" ? "category" : axis.log ? "log" : "linear",
   });
@@ -196,7 +198,13 @@ function layoutOf(figure, view, traces) {
     layout.yaxis.autorange = "reversed";
     layout.yaxis.categoryorder = "array";
     layout.yaxis.categoryarray = [...names];
-    layout.height = Math.max(220, 130 + 34 * names.size);
+    const tall = [...names].reduce((sum, name) => sum + Math.max(34, 8 + 14 * linesOf(name)), 0);
+    layout.height = Math.max(220, 130 + tall);
+    const ends = traces.flatMap((t) => t.x.map((v, k) => v + (t.base ? t.base[k] : 0))).filter(Number.isFinite);
+    const most = Math.max(0, ...ends), least = Math.min(0, ...ends);
+    if (chart.mark === "bars" && view.x === chart.x[0] && chart.text) {
+      layout.xaxis.range = [least * 1.1, (most || 1) * (narrow() ? 1.5 : 1.2)]; // room for the text
+    }
     layout.legend.y = -70 / layout.height;
   } else if (chart.mark !== "heat") {
     layout.height += 20 * Math.ceil(traces.length / (narrow() ? 1 : 3));

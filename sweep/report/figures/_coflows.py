@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+import numpy as np
 import pandas as pd
 
 from core.errors import StoreError
@@ -32,4 +33,22 @@ def coflows_of(data: Dataset, columns: Sequence[str]) -> tuple[pd.DataFrame, pd.
     except StoreError as error:
         raise NothingToDrawError(str(error)) from error
     keys = [n for n in (RUN, "point_id") if n in coflows]
-    return settings, coflows.merge(points, on=keys)
+    merged = coflows.merge(points, on=keys)
+    return settings, merged.drop(columns=RUN, errors="ignore")
+
+
+MOST_POINTS = 12_000
+"""Points of a scatter plot; of more, those that would lie on each other are one."""
+_CELLS = 20.0
+"""Cells of a decade."""
+
+
+def thinned(points: pd.DataFrame, by: Sequence[str], axes: Sequence[str]) -> pd.DataFrame:
+    """Return points > 0, or where they are many one a cell of a logarithmic grid, with a count."""
+    if len(points) <= MOST_POINTS:
+        return points.reset_index(drop=True)
+    cells = points.copy()
+    for name in axes:
+        cells[name] = 10.0 ** (np.round(np.log10(cells[name].to_numpy(float)) * _CELLS) / _CELLS)
+    counted = cells.groupby([*by, *axes], sort=False, dropna=False).size()
+    return counted.rename("coflows").reset_index()
