@@ -4,13 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Mark = Literal["bars", "lines", "steps", "points", "spans", "heat"]
 
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#8C564B")
 """Okabe and Ito's colours, which colour-blind readers can tell apart; grey and brown for black
 and yellow, which vanish on one of the two backgrounds."""
+
+
+def columns_before(table: pd.DataFrame, name: str) -> tuple[str, ...]:
+    """Return the columns of a table in front of one of them: what is selected by."""
+    names = [str(column) for column in table.columns]
+    return tuple(names[: names.index(name)])
 
 
 @dataclass(frozen=True)

@@ -215,7 +215,7 @@ def without_unread(points: pd.DataFrame) -> pd.DataFrame:
     varying = [n for n in candidates if frame[n].nunique(dropna=True) > 1]
     for names, group in frame.groupby(list(_NAMES), sort=False):
         try:
-            declared = {p.column: p for p in reads(*names)}
+            declared = {p.column: p for p in reads(*map(str, names))}
         except (KeyError, GridError):  # of another version of this package
             continue
         for column in varying:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
 import matplotlib as mpl
@@ -10,6 +11,7 @@ import numpy as np
 import pandas as pd
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
 from matplotlib.ticker import PercentFormatter
 
 from sweep.report.chart import PALETTE, Axis, Chart
@@ -24,7 +26,10 @@ _PANELS_IN_A_ROW = 3
 MOST_IN_LEGEND = 24
 _DASHES = ("-", "--", ":", "-.")
 _MARKERS = "osD^v<>P"
-_STYLE = {
+_NAMED = ("heat", "bars", "spans")
+_WRAP = 40
+"""Letters of a name in one line."""
+_STYLE: Any = {
     "svg.hashsalt": "coflow-sweep",  # the same picture is the same file
     "svg.fonttype": "none",
     "text.parse_math": False,  # names from files are no formulas
@@ -45,11 +50,12 @@ def draw(title: str, table: pd.DataFrame, chart: Chart) -> Figure:
     with mpl.rc_context(_STYLE):
         panels = panels_of(table, chart)
         colours = colours_of(table, chart)
-        figure = Figure(figsize=_size(panels, chart), layout="constrained")
+        figure = Figure(figsize=_size(panels, chart, colours), layout="constrained")
         FigureCanvasAgg(figure)
         across = min(len(panels), _PANELS_IN_A_ROW)
-        named = chart.mark in ("heat", "bars", "spans")
-        grid = figure.subplots(-(-len(panels) // across), across, squeeze=False, sharey=not named)
+        grid = figure.subplots(
+            -(-len(panels) // across), across, squeeze=False, sharey=chart.mark not in _NAMED
+        )
         grid = grid.ravel()
         for axes in grid[len(panels) :]:
             axes.remove()
@@ -116,7 +122,7 @@ def _bars(axes: Axes, table: pd.DataFrame, chart: Chart, colours: Colours) -> No
             table[x.marker], [place[n] for n in names], "|", ms=16, mew=2, color="k",
             label=x.marker_label,
         )  # fmt: skip
-    axes.set_yticks(list(place.values()), list(place))
+    axes.set_yticks(list(place.values()), [fill(n, _WRAP) for n in place])
     axes.set_ylim(len(place) - 0.4, -0.6)
     if chart.text:
         for name, value, text in zip(names, table[x.column], table[chart.text], strict=True):
@@ -138,7 +144,7 @@ def _spans(axes: Axes, table: pd.DataFrame, chart: Chart, colours: Colours) -> N
         middle = (table[chart.x[0].column] + table[chart.end]) / 2
         for name, at, text in zip(names, middle, table[chart.text], strict=True):
             axes.annotate(str(text), (at, place[name]), va="center", ha="center", fontsize="small")
-    axes.set_yticks(list(place.values()), list(place))
+    axes.set_yticks(list(place.values()), [fill(n, _WRAP) for n in place])
     axes.set_ylim(len(place) - 0.4, -0.6)
 
 
@@ -169,7 +175,8 @@ def _points(axes: Axes, table: pd.DataFrame, chart: Chart, colours: Colours) -> 
             marker=_MARKERS[round_ % len(_MARKERS)],
         )  # fmt: skip
     if chart.diagonal:
-        axes.axline((1, 1), slope=1, color="0.5", lw=0.8, zorder=0)
+        ends = [table[[x.column, y.column]].min().min(), table[[x.column, y.column]].max().max()]
+        axes.plot(ends, ends, color="0.5", lw=0.8, zorder=0)
 
 
 def _heat(axes: Axes, table: pd.DataFrame, chart: Chart, colours: Colours) -> None:
@@ -188,7 +195,7 @@ def _heat(axes: Axes, table: pd.DataFrame, chart: Chart, colours: Colours) -> No
         image = axes.imshow(values, cmap="cividis", aspect="auto")
         axes.get_figure().colorbar(image, ax=axes, label=z.title)  # type: ignore[union-attr]
     axes.set_xticks(range(len(columns)), columns, rotation=90 if len(columns) > 12 else 0)
-    axes.set_yticks(range(len(rows)), rows)
+    axes.set_yticks(range(len(rows)), [fill(n, _WRAP) for n in rows])
     if chart.text and values.size <= 150:
         low, high = np.nanmin(values), np.nanmax(values)
         for row in cells.to_dict("records"):
@@ -235,34 +242,40 @@ def _finish(axes: Axes, chart: Chart, first: bool) -> None:
 
 def _legend(figure: Figure, axes: Axes, chart: Chart, colours: Colours) -> None:
     handles: list[Any] = []
-    bars_named = chart.mark == "bars" and chart.colour == chart.y[0].column
-    if 1 < len(colours) <= MOST_IN_LEGEND and not bars_named:
+    for value, (colour, round_) in _explained(chart, colours).items():
         line = chart.mark in ("lines", "steps")
-        for value, (colour, round_) in colours.items():
-            style = _DASHES[round_ % len(_DASHES)] if line else "none"
-            handles.append(
-                mpl.lines.Line2D(
-                    [],
-                    [],
-                    color=colour,
-                    ls=style,
-                    label=value,
-                    marker="" if line else ("s" if chart.mark != "points" else _MARKERS[round_]),
-                )  # fmt: skip
-            )
+        symbol = _MARKERS[round_ % len(_MARKERS)] if chart.mark == "points" else "s"
+        style = _DASHES[round_ % len(_DASHES)] if line else "none"
+        marker = "" if line else symbol
+        handles.append(Line2D([], [], color=colour, ls=style, label=value, marker=marker))
     marked, names = axes.get_legend_handles_labels()
     handles += [h for h, n in zip(marked, names, strict=True) if n == chart.x[0].marker_label != ""]
     if handles:
-        columns = (
-            1 if len(max((h.get_label() for h in handles), key=len)) > 40 else min(4, len(handles))
-        )
+        columns = _legend_columns([str(h.get_label()) for h in handles])
         figure.legend(handles=handles, loc="outside lower left", ncols=columns, fontsize="small")
 
 
-def _size(panels: Sequence[tuple[str, pd.DataFrame]], chart: Chart) -> tuple[float, float]:
-    names = max(part[chart.y[0].column].nunique() for _, part in panels)
-    height = 3.8
-    if chart.mark in ("bars", "spans", "heat"):
-        height = min(12.0, 1.6 + max(0.3 * names, 1.0))
+def _explained(chart: Chart, colours: Colours) -> Colours:
+    """Return the colours that need a legend."""
+    bars_named = chart.mark == "bars" and chart.colour == chart.y[0].column
+    return colours if 1 < len(colours) <= MOST_IN_LEGEND and not bars_named else {}
+
+
+def _legend_columns(names: Sequence[str]) -> int:
+    return min(len(names), max(1, 100 // (6 + max(map(len, names)))))
+
+
+def _size(
+    panels: Sequence[tuple[str, pd.DataFrame]], chart: Chart, colours: Colours
+) -> tuple[float, float]:
+    """Return width and height [in] that hold names and legend."""
+    names = [list(dict.fromkeys(part[chart.y[0].column].map(plain))) for _, part in panels]
     across = min(len(panels), _PANELS_IN_A_ROW)
-    return (7.2 if across == 1 else 4.2 * across, height * -(-len(panels) // across))
+    width, height = (7.2 if across == 1 else 4.2 * across), 3.2
+    if chart.mark in _NAMED:
+        height = min(14.0, 1.2 + max(0.3 * max(map(len, names)), 1.0))
+        longest = max((min(len(n), _WRAP) for part in names for n in part), default=0)
+        width += across * 0.07 * max(0, longest - 16)
+    legend = _explained(chart, colours)
+    rows = -(-len(legend) // _legend_columns(list(legend))) if legend else 0
+    return width, height * -(-len(panels) // across) + 0.6 + 0.2 * rows

@@ -79,10 +79,11 @@ def cells(frame: pd.DataFrame, axes: Sequence[str], fixed: Mapping[str, str]) ->
     weighed = frame.assign(value=frame["value"] * frame["weight"])
     sums = weighed.groupby(list(axes), sort=False, dropna=False)[["value", "weight"]].sum()
     means = (sums["value"] / sums["weight"]).rename("value").reset_index()
-    order = {n: {v: k for k, v in enumerate(values_of(means[n]))} for n in axes}
-    return means.sort_values(
-        list(axes[::-1]), key=lambda c: c.map(plain).map(order[c.name]), kind="stable"
-    ).reset_index(drop=True)
+    places = []
+    for name in axes:
+        order = {v: k for k, v in enumerate(values_of(means[name]))}
+        places.append([order[plain(v)] for v in means[name]])
+    return means.iloc[np.lexsort(places)].reset_index(drop=True)
 
 
 def main_effects(frame: pd.DataFrame, axes: Sequence[str]) -> pd.DataFrame:
@@ -97,7 +98,7 @@ def main_effects(frame: pd.DataFrame, axes: Sequence[str]) -> pd.DataFrame:
         means = cells(frame, [name], {})
         if len(means) < 2:
             continue
-        low, high = means.loc[means["value"].idxmin()], means.loc[means["value"].idxmax()]
+        low, high = means.iloc[means["value"].argmin()], means.iloc[means["value"].argmax()]
         rows.append(
             {
                 "axis": name,

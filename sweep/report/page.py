@@ -82,7 +82,7 @@ def _figure(drawn: Drawn) -> dict[str, Any]:
 def _settings(data: Dataset, drawn: Sequence[Drawn]) -> dict[str, Any]:
     """Return the tables, and the grid for the heat maps: its axes by codes."""
     settings = data.settings if len(data.points) else pd.DataFrame()
-    tables = []
+    tables: list[dict[str, Any]] = []
     cube: dict[str, Any] | None = None
     if len(settings):
         metrics = measures_in(settings)
@@ -97,7 +97,7 @@ def _settings(data: Dataset, drawn: Sequence[Drawn]) -> dict[str, Any]:
                 "title": "All settings",
                 "note": "Means over replicates; n: points in a mean. "
                 + _left_out(settings, metrics),
-                "columns": [_column(shown, name) for name in shown],
+                "columns": [_column(shown, name) for name in map(str, shown)],
                 "table": columns_of(shown, digits),
             }
         )
@@ -105,7 +105,10 @@ def _settings(data: Dataset, drawn: Sequence[Drawn]) -> dict[str, Any]:
     tables += [_as_table(d) for d in drawn if d.figure.name in _TABLES]
     failed = failures(data)
     if len(failed):
-        columns = [_column(failed, name) | {"long": name in ("error", "point")} for name in failed]
+        columns = [
+            _column(failed, name) | {"long": name in ("error", "point")}
+            for name in map(str, failed)
+        ]
         tables.insert(
             0,
             {
@@ -123,7 +126,7 @@ def _as_table(drawn: Drawn) -> dict[str, Any]:
     return {
         "name": drawn.figure.name,
         "title": f"{drawn.figure.title}: table",
-        "columns": [_column(table, name) for name in table],
+        "columns": [_column(table, name) for name in map(str, table)],
         "table": columns_of(table.head(MOST_ROWS)),
     }
 

@@ -80,8 +80,16 @@ def _point(row: Mapping[str, Any], values: Mapping[str, Value]) -> Point:
     def whole(name: str) -> int | None:
         return None if pd.isna(row[name]) else int(row[name])
 
-    names = (str(row[n]) for n in ("point_id", "scheduler", "engine", "workload"))
-    return Point(*names, whole("replicate"), whole("seed"), values, str(row["trace_id"]))
+    return Point(
+        point_id=str(row["point_id"]),
+        scheduler=str(row["scheduler"]),
+        engine=str(row["engine"]),
+        workload=str(row["workload"]),
+        replicate=whole("replicate"),
+        seed=whole("seed"),
+        values=values,
+        trace_id=str(row["trace_id"]),
+    )
 
 
 def _pieces(trace: Trace, scheduler: str, values: Mapping[str, Value]) -> list[dict[str, Any]]:

@@ -66,7 +66,7 @@ def settings_table(
     """
     by = [*conditions, *knobs]
     groups = points.groupby(by, sort=False, dropna=False)
-    number = groups.ngroup().to_numpy()
+    number = np.asarray(groups.ngroup(), np.int64)
     first = ~pd.Series(number).duplicated().to_numpy()
     frame = points.loc[first, by].reset_index(drop=True)
     frame["label"] = labels(frame, knobs)
@@ -134,4 +134,5 @@ def shown_settings(
 
 
 def by(frame: pd.DataFrame, names: Sequence[str]) -> Iterable[tuple[Any, pd.DataFrame]]:
+    """Yield the parts of a table with the same values of some columns; none: the table."""
     return frame.groupby(list(names), sort=False, dropna=False) if names else [((), frame)]

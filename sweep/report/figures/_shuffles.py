@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
+from sweep.report.chart import Axis
 from sweep.report.dataset import Dataset
 from sweep.report.figures._base import NothingToDrawError
-from sweep.report.settings import Axis, measure_axis, settings_table
+from sweep.report.settings import measure_axis, settings_table
 
 RATE, ZIPF, PARTITIONER = "shuffle_sampling_rate", "shuffle_zipf", "shuffle_partitioner"
 MEASURES = ("fos_records", "fos_bytes", "max_over_mean", "predicted_fos", "mean_job_s")

@@ -6,7 +6,7 @@ import math
 
 import pandas as pd
 
-from sweep.report.chart import Axis, Chart
+from sweep.report.chart import Axis, Chart, columns_before
 from sweep.report.dataset import Dataset
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.settings import by, measure_axis, measures_in, shown_settings
@@ -48,22 +48,19 @@ def gain_over(base: float, value: float) -> float | None:
 
 
 def chart(table: pd.DataFrame) -> Chart:
-    """Bars, one a setting."""
+    """Draw bars, one a setting."""
     axes = []
     for name in measures_in(table):
         marked = {"marker": "bound_s", "marker_label": "lower bound"}
         more = marked if name == "mean_cct_s" and table["bound_s"].notna().any() else {}
         half = f"{name}_half"
         axes.append(measure_axis(name, error=half if half in table else "", **more))
-    label = table.columns.get_loc("label")
-    conditions = [n for n in table.columns[: table.columns.get_loc("scheduler")]]
-    assert isinstance(label, int)
     return Chart(
         "bars",
         x=tuple(axes),
         y=(Axis("label", "setting"),),
         colour="scheduler",
-        select=tuple(conditions),
+        select=columns_before(table, "scheduler"),
         text="improvement_text",
         hover=("improvement", "n", "bound_s"),
         note="Improvement of the mean CCT: (slow − fast) / slow; of two settings the faster over "

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from sweep.report.chart import Axis, Chart
+from sweep.report.chart import Axis, Chart, columns_before
 from sweep.report.dataset import Dataset
 from sweep.report.figures._base import Figure
 from sweep.report.figures._coflows import coflows_of, thinned
@@ -23,7 +23,7 @@ def table(data: Dataset) -> pd.DataFrame:
 
 
 def chart(table: pd.DataFrame) -> Chart:
-    """A point a coflow, both axes logarithmic."""
+    """Draw a point a coflow, both axes logarithmic."""
     return Chart(
         "points",
         x=(
@@ -32,7 +32,7 @@ def chart(table: pd.DataFrame) -> Chart:
         ),
         y=(Axis("cct_s", "CCT", "s", log=True),),
         colour="label",
-        select=tuple(table.columns[: list(table.columns).index("label")]),
+        select=columns_before(table, "label"),
         size="coflows" if "coflows" in table else "",
         note="1 MB = 10^6 B; coflows without bytes are left out. Where there are very many, a "
         "point stands for all coflows nearby.",

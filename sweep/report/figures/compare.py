@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from sweep.report.chart import Axis, Chart
+from sweep.report.chart import Axis, Chart, columns_before
 from sweep.report.dataset import RUN, Dataset
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.settings import measures_in, plain
@@ -15,7 +15,7 @@ MOST = 8
 
 
 def table(data: Dataset) -> pd.DataFrame:
-    """One row per metric and pair of points, of one run each, with the same parameters and seeds."""
+    """One row per metric and pair of points, one of each run, with the same parameters."""
     if RUN not in data.grid:
         raise NothingToDrawError("one run only: give two datasets")
     points = data.points
@@ -38,14 +38,14 @@ def table(data: Dataset) -> pd.DataFrame:
 
 
 def chart(table: pd.DataFrame) -> Chart:
-    """A point a pair; on the line both runs agree."""
+    """Draw a point a pair; on the line both runs agree."""
     return Chart(
         "points",
         x=(Axis("a", "first run", log=True), Axis("a", "first run (linear)")),
         y=(Axis("b", "second run", log=True), Axis("b", "second run (linear)")),
         colour="scheduler",
         select=("metric",),
-        hover=(*[n for n in table.columns[: list(table.columns).index("metric")]], "change"),
+        hover=(*columns_before(table, "metric"), "change"),
         diagonal=True,
         note="The same parameters and seeds in both runs, times in s; the line is x = y. "
         "same_point: also the same engine version and workload.",

@@ -52,7 +52,7 @@ def _of_one_engine(data: Dataset) -> list[str]:
 
 
 def chart(table: pd.DataFrame) -> Chart:
-    """A point a setting; on the line both agree."""
+    """Draw a point a setting; on the line both agree."""
     return Chart(
         "points",
         x=(Axis("coflowsim_s", "coflowsim", "s", log=True), Axis("coflowsim_s", "coflowsim", "s")),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from sweep.report.chart import Axis, Chart
+from sweep.report.chart import Axis, Chart, columns_before
 from sweep.report.dataset import Dataset
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.figures._shuffles import MEASURES, PARTITIONER, RATE, ZIPF, measures, shuffles
@@ -25,8 +25,8 @@ def table(data: Dataset) -> pd.DataFrame:
 
 
 def chart(table: pd.DataFrame) -> Chart:
-    """Lines over the exponent, one a partitioner."""
-    rest = list(table.columns[: list(table.columns).index(RATE)])
+    """Draw lines over the exponent, one a partitioner."""
+    rest = columns_before(table, RATE)
     return Chart(
         "lines",
         x=(Axis(ZIPF, "exponent a of the keys (0: all alike)"),),

@@ -7,8 +7,8 @@ import pandas as pd
 from sweep.report.chart import Axis, Chart
 from sweep.report.dataset import Dataset
 from sweep.report.figures._base import Figure, NothingToDrawError
-from sweep.report.settings import plain
 from sweep.report.schedule import NoScheduleError, schedule_of
+from sweep.report.settings import plain
 from sweep.table.values import key_of
 
 MOST = 12
@@ -21,14 +21,16 @@ def table(data: Dataset) -> pd.DataFrame:
     first = data.points.drop_duplicates(by) if len(data.points) else data.points
     if not len(first):
         raise NothingToDrawError("no point is finished")
-    found, why = [], ""
+    found: list[pd.DataFrame] = []
+    why = ""
     names = data.settings["label"]
     if data.conditions:
         words = [
             data.settings[n].map(lambda v, n=n: f"{key_of(n)}={plain(v)}") for n in data.conditions
         ]
         names = pd.Series([" ".join(parts) for parts in zip(names, *words, strict=True)])
-    for name, row in zip(names, first.to_dict("records"), strict=True):
+    for name, values in zip(names, first.to_dict("records"), strict=True):
+        row = {str(key): value for key, value in values.items()}
         if len(found) == MOST:
             break
         try:
@@ -56,7 +58,7 @@ def _lanes(stretches: pd.DataFrame) -> pd.DataFrame:
 
 
 def chart(table: pd.DataFrame) -> Chart:
-    """Spans, a colour a coflow."""
+    """Draw spans, a colour a coflow."""
     return Chart(
         "spans",
         x=(Axis("start_s", "time", "s"),),

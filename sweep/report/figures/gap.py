@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from sweep.report.chart import Axis, Chart
+from sweep.report.chart import Axis, Chart, columns_before
 from sweep.report.dataset import Dataset
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.settings import measure_axis, shown_settings
@@ -22,13 +22,13 @@ def table(data: Dataset) -> pd.DataFrame:
 
 
 def chart(table: pd.DataFrame) -> Chart:
-    """Bars, one a setting."""
+    """Draw bars, one a setting."""
     return Chart(
         "bars",
         x=(measure_axis("gap", error="gap_half" if "gap_half" in table else ""),),
         y=(Axis("label", "setting"),),
         colour="scheduler",
-        select=tuple(table.columns[: list(table.columns).index("label")]),
+        select=columns_before(table, "label"),
         hover=("mean_cct_s", "bound_s", "n"),
         note="Mean CCT over a lower bound, minus one: 0 % is optimal. The bound need not be "
         "reachable: what is left may be the bound's fault.",

@@ -45,9 +45,10 @@ def table(data: Dataset) -> pd.DataFrame:
 
 
 def chart(table: pd.DataFrame) -> Chart:
-    """A heat map; the page lets one choose everything."""
+    """Draw a heat map; the page lets one choose everything."""
     x, y = table.columns[:2]
-    fixed = {n.removeprefix("fixed_"): str(table[n].iloc[0]) for n in table if n[:6] == "fixed_"}
+    names = [n for n in map(str, table.columns) if n.startswith("fixed_")]
+    fixed = {n.removeprefix("fixed_"): str(table[n].iloc[0]) for n in names}
     said = ", ".join(f"{key_of(n)}={v}" for n, v in fixed.items())
     return Chart(
         "heat",

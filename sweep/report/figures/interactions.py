@@ -26,7 +26,7 @@ def table(data: Dataset) -> pd.DataFrame:
 
 
 def chart(table: pd.DataFrame) -> Chart:
-    """Bars, one a pair."""
+    """Draw bars, one a pair."""
     return Chart(
         "bars",
         x=(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from sweep.report.chart import Axis, Chart
+from sweep.report.chart import Axis, Chart, columns_before
 from sweep.report.dataset import Dataset
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.settings import by, mean_and_half, shown_settings
@@ -39,13 +39,13 @@ def table(data: Dataset) -> pd.DataFrame:
 
 
 def chart(table: pd.DataFrame) -> Chart:
-    """Bars with intervals, one a setting."""
+    """Draw bars with intervals, one a setting."""
     return Chart(
         "bars",
         x=(Axis("change", "mean CCT over the baseline's − 1", share=True, error="change_half"),),
         y=(Axis("label", "setting"),),
         colour="scheduler",
-        select=tuple(table.columns[: list(table.columns).index("label")]),
+        select=columns_before(table, "label"),
         hover=("baseline", "pairs"),
         note="Change of the mean CCT against the first setting of the same condition, replicate by "
         "replicate on the same workload; whiskers: 95 % interval of the mean over replicates. "

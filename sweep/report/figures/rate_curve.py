@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from core.errors import StoreError
-from sweep.report.chart import Axis, Chart
+from sweep.report.chart import Axis, Chart, columns_before
 from sweep.report.dataset import RUN, Dataset
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.figures._shuffles import PARTITIONER, ZIPF
@@ -32,7 +32,7 @@ def table(data: Dataset) -> pd.DataFrame:
 
 
 def chart(table: pd.DataFrame) -> Chart:
-    """Lines over the rate."""
+    """Draw lines over the rate."""
     return Chart(
         "lines",
         x=(Axis("rate", "sampling rate", log=True),),
@@ -43,7 +43,7 @@ def chart(table: pd.DataFrame) -> Chart:
             Axis("actual_fos", "actual FoS"),
         ),
         colour=PARTITIONER,
-        select=tuple(table.columns[: list(table.columns).index(PARTITIONER)]),
+        select=columns_before(table, PARTITIONER),
         hover=("chosen",),
         note="Means over jobs and replicates; chosen: share of jobs for which auto took the rate.",
     )

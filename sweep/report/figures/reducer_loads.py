@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from core.errors import StoreError
-from sweep.report.chart import Axis, Chart
+from sweep.report.chart import Axis, Chart, columns_before
 from sweep.report.dataset import RUN, Dataset
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.figures._shuffles import PARTITIONER, RATE, ZIPF, shuffles
@@ -51,7 +51,7 @@ def table(data: Dataset) -> pd.DataFrame:
 
 
 def chart(table: pd.DataFrame) -> Chart:
-    """Lines over the rank, one a partitioner."""
+    """Draw lines over the rank, one a partitioner."""
     return Chart(
         "lines",
         x=(Axis("rank", "bucket, the fullest first"),),
@@ -60,7 +60,7 @@ def chart(table: pd.DataFrame) -> Chart:
             Axis("bytes_load", "bytes / mean"),
         ),
         colour="partitioner",
-        select=tuple(table.columns[: list(table.columns).index("partitioner")]),
+        select=columns_before(table, "partitioner"),
         note="Load of a reducer over the mean of its job, averaged over jobs and replicates. "
         "hash, or traced, is what there is before a partitioner looks at the keys.",
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from sweep.report.chart import Axis, Chart
+from sweep.report.chart import Axis, Chart, columns_before
 from sweep.report.dataset import Dataset
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.figures._shuffles import PARTITIONER, RATE, ZIPF, shuffles
@@ -33,9 +33,9 @@ def table(data: Dataset) -> pd.DataFrame:
 
 
 def chart(table: pd.DataFrame) -> Chart:
-    """A line a partitioner, from little to much sampling."""
+    """Draw a line a partitioner, from little to much sampling."""
     names = {"fos_records": "FoS", "mean_job_s": "mean job time", "mean_cct_s": "mean CCT"}
-    gains = [n for n in table if n.endswith("_gain")]
+    gains = [n for n in map(str, table.columns) if n.endswith("_gain")]
     axes = [Axis(n, f"{names[n.removesuffix('_gain')]}: gain over hash", share=True) for n in gains]
     x = [
         Axis("sample_cost_s", "sampling time of a job", "s"),
@@ -43,7 +43,7 @@ def chart(table: pd.DataFrame) -> Chart:
     ]
     if not table["sample_cost_s"].any():
         x.reverse()
-    rest = list(table.columns[: list(table.columns).index(ZIPF)])
+    rest = columns_before(table, ZIPF)
     return Chart(
         "lines",
         x=tuple(x),

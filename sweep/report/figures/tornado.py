@@ -33,7 +33,7 @@ def table(data: Dataset) -> pd.DataFrame:
 
 
 def chart(table: pd.DataFrame) -> Chart:
-    """Spans from the smallest to the largest mean."""
+    """Draw spans from the smallest to the largest mean."""
     return Chart(
         "spans",
         x=(Axis("low", "metric, averaged over all other axes (s for times)"),),

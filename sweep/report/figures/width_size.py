@@ -55,7 +55,7 @@ def _names(data: Dataset, first: pd.DataFrame) -> dict[str, str]:
 
 
 def chart(table: pd.DataFrame) -> Chart:
-    """A point a coflow, both axes logarithmic, a panel a side."""
+    """Draw a point a coflow, both axes logarithmic, a panel a side."""
     return Chart(
         "points",
         x=(Axis("ports", "width: ports on this side", log=True),),

@@ -43,7 +43,7 @@ def table(data: Dataset) -> pd.DataFrame:
 
 
 def chart(table: pd.DataFrame) -> Chart:
-    """A map with a colour for each winner."""
+    """Draw a map with a colour for each winner."""
     x, who = table.columns[0], str(table["wins_on"].iloc[0])
     y = table.columns[1] if table.columns[1] != "wins_on" else "wins_on"
     return Chart(
