@@ -1,0 +1,23 @@
+"""From a dataset to figures, tables and a page: ``python -m sweep.report outputs/latest``.
+
+========================  ==========================================================
+`sweep.report.dataset`    `Dataset`: one run, or two side by side
+`sweep.report.settings`   replicates averaged, with intervals
+`sweep.report.effects`    main effects, interactions, what wins where
+`sweep.report.chart`      `Chart`: how a table is drawn, for files and page
+`sweep.report.figures`    one file a figure
+`sweep.report.draw`       charts by matplotlib
+`sweep.report.page`       the page
+`sweep.report.build`      all files of a report
+========================  ==========================================================
+
+>>> from sweep import load  # doctest: +SKIP
+>>> from sweep.report import plot  # doctest: +SKIP
+>>> plot("cdf", load("outputs/latest", coflows=True))  # doctest: +SKIP
+"""
+
+from __future__ import annotations
+
+from sweep.report.build import plot, table_of, write_report
+
+__all__ = ["plot", "table_of", "write_report"]

@@ -1,0 +1,77 @@
+"""``python -m sweep.report``."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from core.errors import InputError
+
+
+def main(words: Sequence[str] | None = None) -> int:
+    """Run the command line; return the exit code: 2 for bad input."""
+    began = time.perf_counter()
+    parser = _parser()
+    given = parser.parse_args(words)
+    try:
+        return _report(given, began)
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        return 2
+
+
+def _report(given: argparse.Namespace, began: float) -> int:
+    from sweep.report.build import open_report, write_report
+    from sweep.report.figures import figures
+    from sweep.report.summary import notices
+
+    if given.list:
+        for figure in figures().values():
+            print(f"{figure.name:24}{figure.title}")
+        return 0
+    if len(given.dataset) > 2:
+        raise InputError(f"{len(given.dataset)} datasets: give one, or two to compare")
+    where = {}
+    for text in given.where:
+        key, sign, value = text.partition("=")
+        if not sign:
+            raise InputError(f"--where {text}: give key=value, as in engine=fluid")
+        where[key] = value
+    data = open_report(given.dataset, where)
+    for text in notices(data):
+        print(text, file=sys.stderr)
+    drawn, left_out = write_report(data, given.out)
+    for why in left_out:
+        print(f"not drawn: {why}")
+    size = (Path(given.out) / "index.html").stat().st_size / 1e6
+    took = time.perf_counter() - began
+    print(f"{len(drawn)} figures: {', '.join(drawn)}")
+    print(f"{given.out}/index.html: {size:.1f} MB in {took:.1f} s")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="python -m sweep.report",
+        description="Figures, tables and a page from the dataset of a sweep; two are compared.",
+    )
+    parser.add_argument(
+        "dataset", nargs="*", default=["outputs/latest"], help="output.dir of a sweep, or of two"
+    )
+    parser.add_argument("--out", default="report", help="directory of the report (report)")
+    parser.add_argument(
+        "--where",
+        action="append",
+        default=[],
+        metavar="KEY=VALUE",
+        help="only rows with this value",
+    )
+    parser.add_argument("--list", action="store_true", help="list the figures")
+    return parser
+
+
+if __name__ == "__main__":
+    sys.exit(main())

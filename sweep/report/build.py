@@ -1,0 +1,148 @@
+"""All files of a report, and single figures for notebooks."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+import pandas as pd
+
+from core.errors import InputError, StoreError, nearest
+from sweep.report.chart import Chart
+from sweep.report.dataset import Dataset, in_memory, open_runs
+from sweep.report.figures import Figure, NothingToDrawError, figures
+
+if TYPE_CHECKING:
+    from matplotlib.figure import Figure as Drawing
+
+DIGITS = 9
+"""Significant digits of the numbers in figures, on the page and in CSV files alike."""
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure with what it shows of a dataset."""
+
+    figure: Figure
+    table: pd.DataFrame
+    chart: Chart
+
+
+def table_of(name: str, data: Dataset) -> Drawn:
+    """Return a figure's table and chart.
+
+    Raises
+    ------
+    InputError
+        No such figure.
+    NothingToDrawError
+        The dataset lacks what the figure needs.
+    """
+    figure = figures().get(name)
+    if figure is None:
+        known = ", ".join(figures())
+        raise InputError(f"no figure {name!r}{nearest(name, figures())}; there are {known}")
+    table = rounded(figure.table(data)).reset_index(drop=True)
+    return Drawn(figure, table, figure.chart(table))
+
+
+def plot(
+    name: str,
+    data: pd.DataFrame | str | os.PathLike[str],
+    where: Mapping[str, str] | None = None,
+) -> Drawing:
+    """Draw a figure of a dataset, as a matplotlib figure.
+
+    Parameters
+    ----------
+    name : str
+        As in ``python -m sweep.report --list``.
+    data : DataFrame or path
+        What `sweep.load` has returned, or a directory.
+    where : mapping of str to str, optional
+        Only rows with these values, by key.
+
+    Raises
+    ------
+    InputError
+        No such figure, or nothing to draw it from.
+    """
+    from sweep.report.draw import draw
+
+    dataset = in_memory(data) if isinstance(data, pd.DataFrame) else open_runs([data])
+    try:
+        drawn = table_of(name, dataset.where(where or {}))
+    except NothingToDrawError as error:
+        raise InputError(f"{name}: {error}") from error
+    return draw(drawn.figure.title, drawn.table, drawn.chart)
+
+
+def write_report(data: Dataset, directory: str | os.PathLike[str]) -> tuple[list[str], list[str]]:
+    """Write page, figures and tables into a directory; older ones of these names go.
+
+    Returns
+    -------
+    drawn, left_out : list of str
+        Names of figures, and what the others lack.
+
+    Raises
+    ------
+    StoreError
+        The directory cannot be written to.
+    """
+    from sweep.report.page import page
+
+    place = Path(directory)
+    found, missing = draw_all(data)
+    try:
+        place.mkdir(parents=True, exist_ok=True)
+        for name in (*figures(), "settings", "failures"):
+            for suffix in ("svg", "png", "csv"):
+                (place / f"{name}.{suffix}").unlink(missing_ok=True)
+        for drawn in found:
+            _write(drawn, place)
+        if len(data.points):
+            rounded(data.settings).to_csv(place / "settings.csv", index=False)
+        (place / "index.html").write_text(page(data, found, missing), encoding="utf-8")
+    except OSError as error:
+        raise StoreError(f"cannot write {error.filename or place}: {error.strerror}") from error
+    return [d.figure.name for d in found], [f"{f.name}: {why}" for f, why in missing]
+
+
+def draw_all(data: Dataset) -> tuple[list[Drawn], list[tuple[Figure, str]]]:
+    """Return the figures that can be drawn, and why the others cannot."""
+    found, missing = [], []
+    for name, figure in figures().items():
+        try:
+            found.append(table_of(name, data))
+        except NothingToDrawError as error:
+            missing.append((figure, str(error)))
+    return found, missing
+
+
+def _write(drawn: Drawn, place: Path) -> None:
+    from sweep.report.draw import draw
+
+    name = drawn.figure.name
+    drawn.table.to_csv(place / f"{name}.csv", index=False)
+    drawing = draw(drawn.figure.title, drawn.table, drawn.chart)
+    drawing.savefig(place / f"{name}.svg", metadata={"Date": None})
+    drawing.savefig(place / f"{name}.png", dpi=150)
+
+
+def rounded(table: pd.DataFrame) -> pd.DataFrame:
+    """Return a table with `DIGITS` significant digits."""
+    table = table.copy()
+    for name in table.columns:
+        if table[name].dtype == np.float64:
+            table[name] = [float(f"{v:.{DIGITS}g}") for v in table[name]]
+    return table
+
+
+def open_report(paths: Sequence[str], where: Mapping[str, str]) -> Dataset:
+    """Return the dataset of a report."""
+    return open_runs(paths).where(where)

@@ -1,0 +1,118 @@
+"""`Chart`: how a table is drawn, said once for the files and for the page."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Mark = Literal["bars", "lines", "steps", "points", "spans", "heat"]
+
+PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#8C564B")
+"""Okabe and Ito's colours, which colour-blind readers can tell apart; grey and brown for black
+and yellow, which vanish on one of the two backgrounds."""
+
+
+def columns_before(table: pd.DataFrame, name: str) -> tuple[str, ...]:
+    """Return the columns of a table in front of one of them: what is selected by."""
+    names = [str(column) for column in table.columns]
+    return tuple(names[: names.index(name)])
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A column of numbers or names, as it stands on an axis.
+
+    Attributes
+    ----------
+    column : str
+    label : str
+        Without the unit.
+    unit : str
+        Empty where there is none.
+    log : bool
+    share : bool
+        Shown in percent.
+    error : str
+        Column with half the 95 % interval; empty where there is none.
+    marker : str
+        Column with a value that is marked beside each bar; `marker_label` says what it is.
+    """
+
+    column: str
+    label: str
+    unit: str = ""
+    log: bool = False
+    share: bool = False
+    error: str = ""
+    marker: str = ""
+    marker_label: str = ""
+
+    @property
+    def title(self) -> str:
+        """Label with its unit."""
+        unit = "%" if self.share else self.unit
+        return f"{self.label} [{unit}]" if unit else self.label
+
+
+@dataclass(frozen=True)
+class Chart:
+    """What a figure shows of its table.
+
+    Attributes
+    ----------
+    mark : str
+        ``bars`` lie along x, one a name on y; ``spans`` run from `x` to `end`; ``heat`` has a
+        colour `z` a cell.
+    x, y, z : tuple of Axis
+        Where there are several the page lets one choose; files show the first.
+    colour : str
+        Column whose values have a colour each.
+    select : tuple of str
+        Columns of which one value is shown at a time. Files have a panel for each value of the
+        first, as far as there is room, and the first value of the others.
+    text : str
+        Column with what stands at each mark.
+    hover : tuple of str
+        Further columns that the page tells about a mark.
+    end : str
+        With spans, the column where they end.
+    size : str
+        With points, the column that says how many things a point stands for.
+    diagonal : bool
+        Draw x = y.
+    explore : str
+        With heat, lets the page choose axes, metric and what is fixed: ``mean`` shows means over
+        the rest, ``wins`` which value of `colour_axis` is best.
+    colour_axis : str
+    fixed : mapping of str to str
+        What is fixed at first, by column.
+    note : str
+        What a reader has to know.
+    """
+
+    mark: Mark
+    x: tuple[Axis, ...]
+    y: tuple[Axis, ...]
+    z: tuple[Axis, ...] = ()
+    colour: str = ""
+    select: tuple[str, ...] = ()
+    text: str = ""
+    hover: tuple[str, ...] = ()
+    end: str = ""
+    size: str = ""
+    diagonal: bool = False
+    explore: str = ""
+    colour_axis: str = ""
+    fixed: Mapping[str, str] = field(default_factory=dict)
+    note: str = ""
+
+    def content(self) -> dict[str, Any]:
+        """Return the chart for JSON."""
+        content = asdict(self)
+        for side in ("x", "y", "z"):
+            content[side] = [asdict(a) | {"title": a.title} for a in getattr(self, side)]
+        return content

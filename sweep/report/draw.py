@@ -1,0 +1,281 @@
+"""Charts as files and in notebooks, by matplotlib."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from textwrap import fill
+from typing import TYPE_CHECKING, Any
+
+import matplotlib as mpl
+import numpy as np
+import pandas as pd
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
+from matplotlib.lines import Line2D
+from matplotlib.ticker import PercentFormatter
+
+from sweep.report.chart import PALETTE, Axis, Chart
+from sweep.report.settings import plain
+from sweep.table.values import key_of
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+MOST_PANELS = 6
+_PANELS_IN_A_ROW = 3
+MOST_IN_LEGEND = 24
+_DASHES = ("-", "--", ":", "-.")
+_MARKERS = "osD^v<>P"
+_NAMED = ("heat", "bars", "spans")
+_WRAP = 40
+"""Letters of a name in one line."""
+_STYLE: Any = {
+    "svg.hashsalt": "coflow-sweep",  # the same picture is the same file
+    "svg.fonttype": "none",
+    "text.parse_math": False,  # names from files are no formulas
+    "font.size": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.grid": False,
+    "axes.axisbelow": True,
+    "legend.frameon": False,
+}
+
+Colours = Mapping[str, tuple[str, int]]
+"""Colour of each value, and how often the palette has been used up before it."""
+
+
+def draw(title: str, table: pd.DataFrame, chart: Chart) -> Figure:
+    """Draw a chart: a panel for each value of the first column to select by."""
+    with mpl.rc_context(_STYLE):
+        panels = panels_of(table, chart)
+        colours = colours_of(table, chart)
+        figure = Figure(figsize=_size(panels, chart, colours), layout="constrained")
+        FigureCanvasAgg(figure)
+        across = min(len(panels), _PANELS_IN_A_ROW)
+        grid = figure.subplots(
+            -(-len(panels) // across), across, squeeze=False, sharey=chart.mark not in _NAMED
+        )
+        grid = grid.ravel()
+        for axes in grid[len(panels) :]:
+            axes.remove()
+        for k, (axes, (name, part)) in enumerate(zip(grid, panels, strict=False)):
+            _DRAW[chart.mark](axes, part, chart, colours)
+            _finish(axes, chart, first=k % across == 0)
+            if len(panels) > 1:
+                axes.set_title(name, fontsize="small", loc="left")
+        _legend(figure, grid[0], chart, colours)
+        fixed = "" if len(panels) > 1 else panels[0][0]
+        figure.suptitle(f"{title}\n{fixed}" if fixed else title, x=0.01, ha="left", fontsize=11)
+        return figure
+
+
+def panels_of(table: pd.DataFrame, chart: Chart) -> list[tuple[str, pd.DataFrame]]:
+    """Return the parts of a table that a file shows, with their names."""
+    select = [n for n in chart.select if table[n].nunique(dropna=False) > 1]
+    fixed = []
+    for name in select[1:]:
+        value = table[name].map(plain)
+        table = table[value == value.iloc[0]]
+        fixed.append(_named(name, value.iloc[0]))
+    if not select:
+        return [("", table)]
+    name = select[0]
+    shown = table[name].map(plain)
+    return [
+        (" ".join([_named(name, value), *fixed]), table[shown == value])
+        for value in list(dict.fromkeys(shown))[:MOST_PANELS]
+    ]
+
+
+def _named(name: str, value: str) -> str:
+    return value if name in ("setting", "metric", "side", "trace") else f"{key_of(name)}={value}"
+
+
+def colours_of(table: pd.DataFrame, chart: Chart) -> Colours:
+    """Give each value of the column of colours one."""
+    if not chart.colour:
+        return {}
+    values = list(dict.fromkeys(table[chart.colour].map(plain)))
+    return {v: (PALETTE[k % len(PALETTE)], k // len(PALETTE)) for k, v in enumerate(values)}
+
+
+def _groups(table: pd.DataFrame, chart: Chart, colours: Colours) -> list[tuple[Any, pd.DataFrame]]:
+    if not chart.colour:
+        return [(("", PALETTE[0], 0), table)]
+    shown = table[chart.colour].map(plain)
+    found = []
+    for value, (colour, round_) in colours.items():
+        if len(part := table[shown == value]):
+            found.append(((value, colour, round_), part))
+    return found
+
+
+def _bars(axes: Axes, table: pd.DataFrame, chart: Chart, colours: Colours) -> None:
+    x, names = chart.x[0], table[chart.y[0].column].map(plain)
+    place = {name: k for k, name in enumerate(dict.fromkeys(names))}
+    for (_, colour, _r), part in _groups(table, chart, colours):
+        at = [place[n] for n in part[chart.y[0].column].map(plain)]
+        axes.barh(at, part[x.column], height=0.7, color=colour, xerr=_error(part, x), ecolor="0.3")
+    if x.marker in table and table[x.marker].notna().any():
+        axes.plot(
+            table[x.marker], [place[n] for n in names], "|", ms=16, mew=2, color="k",
+            label=x.marker_label,
+        )  # fmt: skip
+    axes.set_yticks(list(place.values()), [fill(n, _WRAP) for n in place])
+    axes.set_ylim(len(place) - 0.4, -0.6)
+    if chart.text:
+        for name, value, text in zip(names, table[x.column], table[chart.text], strict=True):
+            axes.annotate(
+                f"  {text}", (value, place[name]), va="center", fontsize="small", clip_on=False
+            )
+        axes.margins(x=0.25)
+
+
+def _spans(axes: Axes, table: pd.DataFrame, chart: Chart, colours: Colours) -> None:
+    names = table[chart.y[0].column].map(plain)
+    place = {name: k for k, name in enumerate(dict.fromkeys(names))}
+    for (_, colour, _r), part in _groups(table, chart, colours):
+        at = [place[n] for n in part[chart.y[0].column].map(plain)]
+        start = part[chart.x[0].column].to_numpy(float)
+        width = part[chart.end].to_numpy(float) - start
+        axes.barh(at, width, left=start, height=0.7, color=colour, edgecolor="w", linewidth=0.5)
+    if chart.text:
+        middle = (table[chart.x[0].column] + table[chart.end]) / 2
+        for name, at, text in zip(names, middle, table[chart.text], strict=True):
+            axes.annotate(str(text), (at, place[name]), va="center", ha="center", fontsize="small")
+    axes.set_yticks(list(place.values()), [fill(n, _WRAP) for n in place])
+    axes.set_ylim(len(place) - 0.4, -0.6)
+
+
+def _lines(axes: Axes, table: pd.DataFrame, chart: Chart, colours: Colours) -> None:
+    x, y = chart.x[0], chart.y[0]
+    for (_, colour, round_), part in _groups(table, chart, colours):
+        part = part.sort_values(x.column, kind="stable")
+        axes.errorbar(
+            part[x.column], part[y.column], yerr=_error(part, y), color=colour, capsize=2,
+            marker=_MARKERS[round_ % len(_MARKERS)], ms=4, ls=_DASHES[round_ % len(_DASHES)],
+        )  # fmt: skip
+
+
+def _steps(axes: Axes, table: pd.DataFrame, chart: Chart, colours: Colours) -> None:
+    for (_, colour, round_), part in _groups(table, chart, colours):
+        axes.step(
+            part[chart.x[0].column], part[chart.y[0].column], where="post", color=colour,
+            ls=_DASHES[round_ % len(_DASHES)],
+        )  # fmt: skip
+
+
+def _points(axes: Axes, table: pd.DataFrame, chart: Chart, colours: Colours) -> None:
+    x, y = chart.x[0], chart.y[0]
+    for (_, colour, round_), part in _groups(table, chart, colours):
+        size = 12.0 if not chart.size else 8 * np.sqrt(part[chart.size].to_numpy(float)) + 4
+        axes.scatter(
+            part[x.column], part[y.column], s=size, color=colour, alpha=0.6, linewidths=0,
+            marker=_MARKERS[round_ % len(_MARKERS)],
+        )  # fmt: skip
+    if chart.diagonal:
+        ends = [table[[x.column, y.column]].min().min(), table[[x.column, y.column]].max().max()]
+        axes.plot(ends, ends, color="0.5", lw=0.8, zorder=0)
+
+
+def _heat(axes: Axes, table: pd.DataFrame, chart: Chart, colours: Colours) -> None:
+    x, y, z = chart.x[0], chart.y[0], chart.z[0]
+    cells = table.assign(x=table[x.column].map(plain), y=table[y.column].map(plain))
+    columns, rows = list(dict.fromkeys(cells["x"])), list(dict.fromkeys(cells["y"]))
+    values = np.full((len(rows), len(columns)), np.nan)
+    codes = {name: k for k, name in enumerate(colours)}
+    for row in cells.to_dict("records"):
+        value = codes[plain(row[chart.colour])] if chart.colour else row[z.column]
+        values[rows.index(row["y"]), columns.index(row["x"])] = value
+    if chart.colour:
+        shades = mpl.colors.ListedColormap([c for c, _ in colours.values()])
+        axes.imshow(values, cmap=shades, vmin=-0.5, vmax=len(colours) - 0.5, aspect="auto")
+    else:
+        image = axes.imshow(values, cmap="cividis", aspect="auto")
+        axes.get_figure().colorbar(image, ax=axes, label=z.title)  # type: ignore[union-attr]
+    axes.set_xticks(range(len(columns)), columns, rotation=90 if len(columns) > 12 else 0)
+    axes.set_yticks(range(len(rows)), [fill(n, _WRAP) for n in rows])
+    if chart.text and values.size <= 150:
+        low, high = np.nanmin(values), np.nanmax(values)
+        for row in cells.to_dict("records"):
+            i, j = rows.index(row["y"]), columns.index(row["x"])
+            dark = not chart.colour and values[i, j] < (low + high) / 2
+            shade = "w" if dark or chart.colour else "k"
+            axes.text(
+                j, i, str(row[chart.text]), ha="center", va="center", color=shade, fontsize="small"
+            )
+
+
+_DRAW: Mapping[str, Callable[[Axes, pd.DataFrame, Chart, Colours], None]] = {
+    "bars": _bars,
+    "spans": _spans,
+    "lines": _lines,
+    "steps": _steps,
+    "points": _points,
+    "heat": _heat,
+}
+
+
+def _error(table: pd.DataFrame, axis: Axis) -> Any:
+    there = axis.error in table and table[axis.error].notna().any()
+    return table[axis.error].fillna(0).to_numpy(float) if there else None
+
+
+def _finish(axes: Axes, chart: Chart, first: bool) -> None:
+    x, y = chart.x[0], chart.y[0]
+    axes.set_xlabel(x.title)
+    names_on_y = chart.mark in ("bars", "spans")
+    if first and not (names_on_y and y.column == "label"):
+        axes.set_ylabel(y.title)
+    for axis, ruler, named in ((x, axes.xaxis, False), (y, axes.yaxis, names_on_y)):
+        if named or chart.mark == "heat":
+            continue
+        if axis.log:
+            (axes.set_xscale if axis is x else axes.set_yscale)("log")
+        elif axis.share:
+            ruler.set_major_formatter(PercentFormatter(1.0, symbol=""))
+        ruler.grid(visible=True, alpha=0.3, linewidth=0.5)
+    if chart.mark == "steps":
+        axes.set_ylim(0, 1)
+
+
+def _legend(figure: Figure, axes: Axes, chart: Chart, colours: Colours) -> None:
+    handles: list[Any] = []
+    for value, (colour, round_) in _explained(chart, colours).items():
+        line = chart.mark in ("lines", "steps")
+        symbol = _MARKERS[round_ % len(_MARKERS)] if chart.mark == "points" else "s"
+        style = _DASHES[round_ % len(_DASHES)] if line else "none"
+        marker = "" if line else symbol
+        handles.append(Line2D([], [], color=colour, ls=style, label=value, marker=marker))
+    marked, names = axes.get_legend_handles_labels()
+    handles += [h for h, n in zip(marked, names, strict=True) if n == chart.x[0].marker_label != ""]
+    if handles:
+        columns = _legend_columns([str(h.get_label()) for h in handles])
+        figure.legend(handles=handles, loc="outside lower left", ncols=columns, fontsize="small")
+
+
+def _explained(chart: Chart, colours: Colours) -> Colours:
+    """Return the colours that need a legend."""
+    bars_named = chart.mark == "bars" and chart.colour == chart.y[0].column
+    return colours if 1 < len(colours) <= MOST_IN_LEGEND and not bars_named else {}
+
+
+def _legend_columns(names: Sequence[str]) -> int:
+    return min(len(names), max(1, 100 // (6 + max(map(len, names)))))
+
+
+def _size(
+    panels: Sequence[tuple[str, pd.DataFrame]], chart: Chart, colours: Colours
+) -> tuple[float, float]:
+    """Return width and height [in] that hold names and legend."""
+    names = [list(dict.fromkeys(part[chart.y[0].column].map(plain))) for _, part in panels]
+    across = min(len(panels), _PANELS_IN_A_ROW)
+    width, height = (7.2 if across == 1 else 4.2 * across), 3.2
+    if chart.mark in _NAMED:
+        height = min(14.0, 1.2 + max(0.3 * max(map(len, names)), 1.0))
+        longest = max((min(len(n), _WRAP) for part in names for n in part), default=0)
+        width += across * 0.07 * max(0, longest - 16)
+    legend = _explained(chart, colours)
+    rows = -(-len(legend) // _legend_columns(list(legend))) if legend else 0
+    return width, height * -(-len(panels) // across) + 0.6 + 0.2 * rows

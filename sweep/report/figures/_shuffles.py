@@ -1,0 +1,40 @@
+"""Settings of shuffles, with the scheduler out of the way."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from sweep.report.chart import Axis
+from sweep.report.dataset import Dataset
+from sweep.report.figures._base import NothingToDrawError
+from sweep.report.settings import measure_axis, settings_table
+
+RATE, ZIPF, PARTITIONER = "shuffle_sampling_rate", "shuffle_zipf", "shuffle_partitioner"
+MEASURES = ("fos_records", "fos_bytes", "max_over_mean", "predicted_fos", "mean_job_s")
+
+
+def shuffles(data: Dataset) -> tuple[pd.DataFrame, list[str]]:
+    """Return means over replicates of all shuffles, and their conditions beside the partitioner.
+
+    Raises
+    ------
+    NothingToDrawError
+        No shuffles.
+    """
+    points = data.points
+    if not len(points) or "fos_records" not in points or points["fos_records"].isna().all():
+        raise NothingToDrawError("no shuffles: sweep workload=shuffle_jobs, or shuffle.partitioner")
+    points = points[points["fos_records"].notna()]
+    rest = [n for n in data.axes if n not in ("engine", RATE, ZIPF, PARTITIONER)]
+    rest = [n for n in rest if n == "scheduler" or n not in data.knobs]
+    rest = [n for n in rest if points[n].nunique(dropna=False) > 1]
+    by = [*dict.fromkeys([*rest, RATE, ZIPF, PARTITIONER])]
+    frame = settings_table(points, [n for n in by if n != "scheduler"], ["scheduler"])
+    return frame, rest
+
+
+def measures(frame: pd.DataFrame) -> tuple[Axis, ...]:
+    """Return the axes of what can be said about shuffles."""
+    there = [n for n in MEASURES if n in frame and frame[n].notna().any()]
+    half = {n: f"{n}_half" if f"{n}_half" in frame else "" for n in there}
+    return tuple(measure_axis(n, error=half[n]) for n in there)

@@ -1,0 +1,55 @@
+"""Two runs, setting by setting."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from sweep.report.chart import Axis, Chart, columns_before
+from sweep.report.dataset import RUN, Dataset
+from sweep.report.figures._base import Figure, NothingToDrawError
+from sweep.report.settings import measures_in, plain
+from sweep.table.values import REPEATS
+
+MOST = 8
+"""Metrics that are compared."""
+
+
+def table(data: Dataset) -> pd.DataFrame:
+    """One row per metric and pair of points, one of each run, with the same parameters."""
+    if RUN not in data.grid:
+        raise NothingToDrawError("one run only: give two datasets")
+    points = data.points
+    names = [run.name for run in data.runs]
+    keys = [n for n in (*data.parameters, *REPEATS) if n in points and n != RUN]
+    match = points[keys].map(plain).agg("\0".join, axis=1)
+    sides = [points[points[RUN] == name].assign(match=match) for name in names]
+    both = sides[0].merge(sides[1], on="match", suffixes=("", "_b"))
+    if not len(both):
+        raise NothingToDrawError("the runs share no point: none has the same parameters and seeds")
+    by = [n for n in (*data.conditions, *data.knobs) if n != RUN]
+    shown = [n for n in (*dict.fromkeys(["scheduler", *by]), "replicate") if n in both]
+    rows = []
+    for name in measures_in(points)[:MOST]:
+        one, other = both[name], both[f"{name}_b"]
+        change = (other / one - 1).where(one != 0)
+        about = both[[*shown, "point_id"]].assign(metric=name, a=one, b=other, change=change)
+        rows.append(about.assign(same_point=both["point_id"] == both["point_id_b"]))
+    return pd.concat(rows, ignore_index=True)
+
+
+def chart(table: pd.DataFrame) -> Chart:
+    """Draw a point a pair; on the line both runs agree."""
+    return Chart(
+        "points",
+        x=(Axis("a", "first run", log=True), Axis("a", "first run (linear)")),
+        y=(Axis("b", "second run", log=True), Axis("b", "second run (linear)")),
+        colour="scheduler",
+        select=("metric",),
+        hover=(*columns_before(table, "metric"), "change"),
+        diagonal=True,
+        note="The same parameters and seeds in both runs, times in s; the line is x = y. "
+        "same_point: also the same engine version and workload.",
+    )
+
+
+FIGURE = Figure("compare", "Two runs compared", 5, table, chart)

@@ -1,0 +1,68 @@
+"""The same settings in both engines."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from sweep.report.chart import Axis, Chart
+from sweep.report.dataset import Dataset
+from sweep.report.figures._base import Figure, NothingToDrawError
+from sweep.report.settings import plain
+
+_METRICS = ("mean_cct_s", "p50_cct_s", "p95_cct_s", "max_cct_s")
+
+
+def table(data: Dataset) -> pd.DataFrame:
+    """One row per metric and setting that both engines have; the first of each where several."""
+    if "engine" not in data.axes:
+        raise NothingToDrawError("only one engine: sweep engine=fluid,coflowsim")
+    settings = data.settings
+    own = _of_one_engine(data)
+    by = [n for n in (*data.conditions, *data.knobs) if n != "engine" and n not in own]
+    by = list(dict.fromkeys(["scheduler", *by]))
+    keys = settings[by].map(plain).agg("\0".join, axis=1)
+    sides = {
+        name: settings[settings["engine"] == name].assign(key=keys).drop_duplicates("key")
+        for name in ("coflowsim", "fluid")
+    }
+    both = sides["coflowsim"].merge(sides["fluid"], on="key", suffixes=("", "_fluid"))
+    if not len(both):
+        raise NothingToDrawError("no setting was run in both engines")
+    rows = []
+    for metric in _METRICS:
+        one, other = both[metric], both[f"{metric}_fluid"]
+        rows.append(
+            both[by].assign(
+                label=both["label"],
+                metric=metric,
+                coflowsim_s=one,
+                fluid_s=other,
+                difference=other / one - 1,
+            )
+        )
+    found = pd.concat(rows, ignore_index=True)
+    return found[list(dict.fromkeys(found.columns))]
+
+
+def _of_one_engine(data: Dataset) -> list[str]:
+    """Return axes that only one engine's points read."""
+    points = data.points
+    sides = [points[points["engine"] == name] for name in ("coflowsim", "fluid")]
+    return [n for n in data.axes if any(len(s) and s[n].isna().all() for s in sides)]
+
+
+def chart(table: pd.DataFrame) -> Chart:
+    """Draw a point a setting; on the line both agree."""
+    return Chart(
+        "points",
+        x=(Axis("coflowsim_s", "coflowsim", "s", log=True), Axis("coflowsim_s", "coflowsim", "s")),
+        y=(Axis("fluid_s", "fluid", "s", log=True), Axis("fluid_s", "fluid", "s")),
+        colour="scheduler",
+        select=("metric",),
+        hover=("label", "difference"),
+        diagonal=True,
+        note="CCT of the same setting and workload in both engines; the line is x = y.",
+    )
+
+
+FIGURE = Figure("engines", "fluid against coflowsim", 80, table, chart)

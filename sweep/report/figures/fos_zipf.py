@@ -1,0 +1,42 @@
+"""Factor of skew against the skew of the keys."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from sweep.report.chart import Axis, Chart, columns_before
+from sweep.report.dataset import Dataset
+from sweep.report.figures._base import Figure, NothingToDrawError
+from sweep.report.figures._shuffles import MEASURES, PARTITIONER, RATE, ZIPF, measures, shuffles
+
+
+def table(data: Dataset) -> pd.DataFrame:
+    """One row per partitioner and exponent; one that does not sample stands at every rate."""
+    frame, rest = shuffles(data)
+    if frame[ZIPF].nunique() < 2:
+        raise NothingToDrawError("one exponent of the keys: sweep shuffle.zipf=0.5,1,1.2")
+    rates = sorted(frame[RATE].dropna().unique()) or [float("nan")]
+    blind = frame[frame[RATE].isna()]
+    found = pd.concat([frame.dropna(subset=RATE), *(blind.assign(**{RATE: r}) for r in rates)])
+    halves = [f"{n}_half" for n in MEASURES]
+    columns = [*rest, RATE, PARTITIONER, ZIPF, "n", *MEASURES, *halves]
+    found = found[[n for n in dict.fromkeys(columns) if n in found]]
+    return found.sort_values(RATE, kind="stable").reset_index(drop=True)
+
+
+def chart(table: pd.DataFrame) -> Chart:
+    """Draw lines over the exponent, one a partitioner."""
+    rest = columns_before(table, RATE)
+    return Chart(
+        "lines",
+        x=(Axis(ZIPF, "exponent a of the keys (0: all alike)"),),
+        y=measures(table),
+        colour=PARTITIONER,
+        select=(RATE, *rest),
+        hover=("n",),
+        note="FoS: standard deviation over mean of the bucket loads, mean over jobs. Whiskers: "
+        "95 % interval over replicates.",
+    )
+
+
+FIGURE = Figure("fos_zipf", "Balance against the skew of the keys", 120, table, chart)

@@ -1,0 +1,76 @@
+"""Which coflow has which port when: the exact schedule of a small workload."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from sweep.report.chart import Axis, Chart
+from sweep.report.dataset import Dataset
+from sweep.report.figures._base import Figure, NothingToDrawError
+from sweep.report.schedule import NoScheduleError, schedule_of
+from sweep.report.settings import plain
+from sweep.table.values import key_of
+
+MOST = 12
+"""Settings whose schedule is worked out."""
+
+
+def table(data: Dataset) -> pd.DataFrame:
+    """One row per setting, port, coflow and stretch of constant rate, in the first replicate."""
+    by = [*data.conditions, *data.knobs]
+    first = data.points.drop_duplicates(by) if len(data.points) else data.points
+    if not len(first):
+        raise NothingToDrawError("no point is finished")
+    found: list[pd.DataFrame] = []
+    why = ""
+    names = data.settings["label"]
+    if data.conditions:
+        words = [
+            data.settings[n].map(lambda v, n=n: f"{key_of(n)}={plain(v)}") for n in data.conditions
+        ]
+        names = pd.Series([" ".join(parts) for parts in zip(names, *words, strict=True)])
+    for name, values in zip(names, first.to_dict("records"), strict=True):
+        row = {str(key): value for key, value in values.items()}
+        if len(found) == MOST:
+            break
+        try:
+            stretches = schedule_of(row)
+        except NoScheduleError as error:
+            why = why or str(error)
+            continue
+        found.append(_lanes(stretches).assign(setting=name, mean_cct_s=row["mean_cct_s"]))
+    if not found:
+        raise NothingToDrawError(why)
+    columns = ["setting", "port", "coflow", "start_s", "end_s", "rate", "mean_cct_s"]
+    return pd.concat(found, ignore_index=True)[columns]
+
+
+def _lanes(stretches: pd.DataFrame) -> pd.DataFrame:
+    """Name the line of each stretch: its port, and the coflow too where coflows share the port."""
+    shared = set()
+    for port, group in stretches.sort_values("start_s").groupby(["side", "host"]):
+        if (group["start_s"] < group["end_s"].cummax().shift() - 1e-9).any():
+            shared.add(port)
+    names = []
+    for side, host, k in stretches[["side", "host", "coflow_id"]].itertuples(index=False):
+        names.append(f"host {host} {side}" + f" (coflow {k})" * ((side, host) in shared))
+    return stretches.assign(port=names, coflow=stretches["coflow_id"].astype(str))
+
+
+def chart(table: pd.DataFrame) -> Chart:
+    """Draw spans, a colour a coflow."""
+    return Chart(
+        "spans",
+        x=(Axis("start_s", "time", "s"),),
+        y=(Axis("port", "port"),),
+        end="end_s",
+        colour="coflow",
+        select=("setting",),
+        text="coflow",
+        hover=("rate", "mean_cct_s"),
+        note="Run again in the fluid engine, decision by decision; rate is the share of the port. "
+        "A port that coflows share has a line for each.",
+    )
+
+
+FIGURE = Figure("gantt", "Schedule of the ports", 15, table, chart)

@@ -1,0 +1,66 @@
+"""Mean of a metric over two axes of the grid."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from sweep.report.chart import Axis, Chart
+from sweep.report.dataset import Dataset
+from sweep.report.effects import cells, cube_of, main_effects, with_metric
+from sweep.report.figures._base import Figure, NothingToDrawError
+from sweep.report.settings import measure_axis, plain
+from sweep.table.values import key_of
+
+METRIC = "mean_cct_s"
+
+
+def table(data: Dataset) -> pd.DataFrame:
+    """One row per cell of the two axes that matter most: the mean CCT over all the rest.
+
+    Where there are more axes than the scheduler and another one, the scheduler is fixed to the
+    one with most settings, in a column of its own.
+    """
+    if not len(data.points):
+        raise NothingToDrawError("no point is finished")
+    cube = cube_of(data)
+    if len(cube.axes) < 2:
+        raise NothingToDrawError("fewer than two axes have several values")
+    frame = with_metric(data, cube, METRIC)
+    fixed = {}
+    rest = [n for n in cube.axes if n != "scheduler"]
+    if "scheduler" in cube.axes and len(rest) > 1:
+        count = data.settings["scheduler"].value_counts()
+        fixed["scheduler"] = plain(count.index[0])
+    inside = frame
+    for name, value in fixed.items():
+        inside = inside[inside[name].map(plain) == value]
+    ranked = [] if fixed else ["scheduler"] if "scheduler" in cube.axes else []
+    effects = main_effects(inside, rest)
+    ranked = [*(effects["axis"] if len(effects) else []), *ranked]
+    ranked += [n for n in rest if n not in ranked]
+    x, y = ranked[:2]
+    found = cells(frame, [x, y], fixed).rename(columns={"value": METRIC})
+    text = [f"{v:.4g}" for v in found[METRIC]]
+    return found.assign(text=text, **{f"fixed_{n}": v for n, v in fixed.items()})
+
+
+def chart(table: pd.DataFrame) -> Chart:
+    """Draw a heat map; the page lets one choose everything."""
+    x, y = table.columns[:2]
+    names = [n for n in map(str, table.columns) if n.startswith("fixed_")]
+    fixed = {n.removeprefix("fixed_"): str(table[n].iloc[0]) for n in names}
+    said = ", ".join(f"{key_of(n)}={v}" for n, v in fixed.items())
+    return Chart(
+        "heat",
+        x=(Axis(x, key_of(x)),),
+        y=(Axis(y, key_of(y)),),
+        z=(measure_axis(METRIC),),
+        text="text",
+        explore="mean",
+        fixed=fixed,
+        note=f"Mean over all other axes of the grid{f' at {said}' if said else ''}. Points that do "
+        "not read an axis stand at each of its values.",
+    )
+
+
+FIGURE = Figure("heat", "Sensitivity over two axes", 30, table, chart)

@@ -1,0 +1,45 @@
+"""Interactions of pairs of axes."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from sweep.report.chart import Axis, Chart
+from sweep.report.dataset import Dataset
+from sweep.report.effects import by_scheduler, interactions
+from sweep.report.figures._base import Figure, NothingToDrawError
+from sweep.table.values import key_of
+
+
+def table(data: Dataset) -> pd.DataFrame:
+    """One row per scheduler and pair of axes: shares of the variance of the mean CCT."""
+    rows = []
+    for scheduler, frame, axes in by_scheduler(data, "mean_cct_s") if len(data.points) else []:
+        found = interactions(frame, axes)
+        if len(found):
+            pair = [f"{key_of(a)} × {key_of(b)}" for a, b in found[["axis", "other_axis"]].values]
+            rows.append(found.assign(scheduler=scheduler, pair=pair))
+    if not rows:
+        raise NothingToDrawError("fewer than two axes have several values")
+    shares = ["interaction_share", "axis_share", "other_share"]
+    return pd.concat(rows, ignore_index=True)[["scheduler", "pair", "axis", "other_axis", *shares]]
+
+
+def chart(table: pd.DataFrame) -> Chart:
+    """Draw bars, one a pair."""
+    return Chart(
+        "bars",
+        x=(
+            Axis("interaction_share", "variance of the mean CCT by the pair alone", share=True),
+            Axis("axis_share", "variance by the first axis", share=True),
+            Axis("other_share", "variance by the second axis", share=True),
+        ),
+        y=(Axis("pair", "axes"),),
+        select=("scheduler",),
+        hover=("axis_share", "other_share"),
+        note="Share of the variance of the mean CCT over the grid that the pair explains beyond "
+        "what each of the two explains by itself; exact for full grids.",
+    )
+
+
+FIGURE = Figure("interactions", "Interactions", 60, table, chart)

@@ -1,0 +1,56 @@
+"""Schedulers compared replicate by replicate: the same workload for both."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+
+from sweep.report.chart import Axis, Chart, columns_before
+from sweep.report.dataset import Dataset
+from sweep.report.figures._base import Figure, NothingToDrawError
+from sweep.report.settings import by, mean_and_half, shown_settings
+from sweep.table.values import REPEATS
+
+
+def table(data: Dataset) -> pd.DataFrame:
+    """One row per setting and condition: its mean CCT over the first setting's, minus one."""
+    if not len(data.points) or data.settings["n"].max() < 2:
+        raise NothingToDrawError("no replicates: sweep with replicates=5")
+    settings = shown_settings(data.settings, data.conditions, 24, under=200)
+    keys = [*data.conditions, *data.knobs]
+    repeats = [n for n in REPEATS if n in data.points]
+    number = data.points.groupby(keys, sort=False, dropna=False).ngroup()
+    points = data.points[[*repeats, "mean_cct_s"]].assign(setting=number)
+    rows = []
+    for _, group in by(settings, data.conditions):
+        base = points[points["setting"] == group.index[0]].drop(columns="setting")
+        for k, setting in group.iloc[1:].iterrows():
+            pairs = points[points["setting"] == k].merge(base, on=repeats, suffixes=("", "_base"))
+            ratio = (pairs["mean_cct_s"] / pairs["mean_cct_s_base"] - 1).to_numpy(float)
+            if len(ratio) < 2:
+                continue
+            (mean,), (half,) = mean_and_half(ratio, np.zeros(len(ratio), np.int64), 1)
+            about = setting[[*data.conditions, "label", "scheduler"]].to_dict()
+            more = {"baseline": group["label"].iloc[0], "pairs": len(ratio)}
+            rows.append(about | more | {"change": mean, "change_half": half})
+    if not rows:
+        raise NothingToDrawError("no two settings share their replicates")
+    return pd.DataFrame(rows)
+
+
+def chart(table: pd.DataFrame) -> Chart:
+    """Draw bars with intervals, one a setting."""
+    return Chart(
+        "bars",
+        x=(Axis("change", "mean CCT over the baseline's − 1", share=True, error="change_half"),),
+        y=(Axis("label", "setting"),),
+        colour="scheduler",
+        select=columns_before(table, "label"),
+        hover=("baseline", "pairs"),
+        note="Change of the mean CCT against the first setting of the same condition, replicate by "
+        "replicate on the same workload; whiskers: 95 % interval of the mean over replicates. "
+        "Negative is better.",
+    )
+
+
+FIGURE = Figure("pairwise", "Replicates compared in pairs", 25, table, chart)

@@ -1,0 +1,52 @@
+"""The rates that ``auto`` has weighed: cost, predicted and actual balance."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from core.errors import StoreError
+from sweep.report.chart import Axis, Chart, columns_before
+from sweep.report.dataset import RUN, Dataset
+from sweep.report.figures._base import Figure, NothingToDrawError
+from sweep.report.figures._shuffles import PARTITIONER, ZIPF
+
+_VALUES = ("cost_s", "total_s", "predicted_fos", "actual_fos")
+
+
+def table(data: Dataset) -> pd.DataFrame:
+    """One row per partitioner, condition and rate: means over jobs and replicates."""
+    points = data.points
+    try:
+        rates = data.detail("rates", ["rate", *_VALUES, "chosen"], points["point_id"])
+    except StoreError as error:
+        raise NothingToDrawError("no curve of rates: sweep shuffle.sampling_rate=auto "
+                                 "output.reducers=true") from error  # fmt: skip
+    if not len(rates):
+        raise NothingToDrawError("no curve of rates: sweep shuffle.sampling_rate=auto")
+    own = [n for n in (RUN, "point_id") if n in rates]
+    by = [n for n in (ZIPF, RUN, PARTITIONER) if n in points]
+    joined = rates.merge(points[list(dict.fromkeys([*own, *by]))], on=own)
+    joined["chosen"] = joined["chosen"].astype(float)
+    means = joined.groupby([*by, "rate"], sort=False, dropna=False)[[*_VALUES, "chosen"]].mean()
+    return means.reset_index()
+
+
+def chart(table: pd.DataFrame) -> Chart:
+    """Draw lines over the rate."""
+    return Chart(
+        "lines",
+        x=(Axis("rate", "sampling rate", log=True),),
+        y=(
+            Axis("total_s", "pre-pass and slowest reducer, predicted", "s"),
+            Axis("cost_s", "sampling pre-pass", "s"),
+            Axis("predicted_fos", "predicted FoS"),
+            Axis("actual_fos", "actual FoS"),
+        ),
+        colour=PARTITIONER,
+        select=columns_before(table, PARTITIONER),
+        hover=("chosen",),
+        note="Means over jobs and replicates; chosen: share of jobs for which auto took the rate.",
+    )
+
+
+FIGURE = Figure("rate_curve", "What auto weighs", 150, table, chart)

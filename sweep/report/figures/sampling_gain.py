@@ -1,0 +1,60 @@
+"""What sampling costs, and what it gains over a partitioner that does not sample."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from sweep.report.chart import Axis, Chart, columns_before
+from sweep.report.dataset import Dataset
+from sweep.report.figures._base import Figure, NothingToDrawError
+from sweep.report.figures._shuffles import PARTITIONER, RATE, ZIPF, shuffles
+
+_BASES = ("hash", "traced")
+
+
+def table(data: Dataset) -> pd.DataFrame:
+    """One row per partitioner that samples, rate and condition: its cost, and gains over hash."""
+    frame, rest = shuffles(data)
+    base = frame[frame[PARTITIONER].isin(_BASES)]
+    if not len(base) or "sampled_share" not in frame:
+        raise NothingToDrawError("no partitioner to compare with: add shuffle.partitioner=hash")
+    by = [*rest, ZIPF]
+    base = base.drop_duplicates(by)
+    shown = ["fos_records", *(n for n in ("mean_job_s", "mean_cct_s") if n in frame)]
+    sampled = frame[~frame[PARTITIONER].isin(_BASES) & frame["sampled_share"].notna()]
+    found = sampled.merge(base[[*by, *shown]], on=by, suffixes=("", "_base"))
+    if not len(found):
+        raise NothingToDrawError("no partitioner samples: add shuffle.partitioner=scid")
+    for name in shown:
+        found[f"{name}_gain"] = 1 - found[name] / found[f"{name}_base"]
+    gains = [f"{name}_gain" for name in shown]
+    columns = [*by, PARTITIONER, RATE, "sampled_share", "sample_cost_s", *gains]
+    return found[list(dict.fromkeys(columns))].reset_index(drop=True)
+
+
+def chart(table: pd.DataFrame) -> Chart:
+    """Draw a line a partitioner, from little to much sampling."""
+    names = {"fos_records": "FoS", "mean_job_s": "mean job time", "mean_cct_s": "mean CCT"}
+    gains = [n for n in map(str, table.columns) if n.endswith("_gain")]
+    axes = [Axis(n, f"{names[n.removesuffix('_gain')]}: gain over hash", share=True) for n in gains]
+    x = [
+        Axis("sample_cost_s", "sampling time of a job", "s"),
+        Axis("sampled_share", "records sampled", share=True),
+    ]
+    if not table["sample_cost_s"].any():
+        x.reverse()
+    rest = columns_before(table, ZIPF)
+    return Chart(
+        "lines",
+        x=tuple(x),
+        y=tuple(axes),
+        colour=PARTITIONER,
+        select=(ZIPF, *rest),
+        hover=(RATE, "sample_cost_s", "sampled_share"),
+        note="Gain: 1 − value / value of the partitioner that does not sample, under the same "
+        "conditions; negative is a loss. Sampling takes time only where unit costs are given "
+        "(shuffle.map_s_per_record and others).",
+    )
+
+
+FIGURE = Figure("sampling_gain", "Cost of sampling against gain", 140, table, chart)

@@ -1,0 +1,51 @@
+"""Main effects of all axes."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from sweep.report.chart import Axis, Chart
+from sweep.report.dataset import Dataset
+from sweep.report.effects import by_scheduler, main_effects
+from sweep.report.figures._base import Figure, NothingToDrawError
+from sweep.report.settings import measures_in
+from sweep.table.values import key_of
+
+MOST = 8
+"""Metrics for which effects are worked out."""
+
+
+def table(data: Dataset) -> pd.DataFrame:
+    """One row per metric, scheduler and axis: the means at its best and its worst value."""
+    rows = []
+    for name in measures_in(data.settings)[:MOST] if len(data.points) else []:
+        for scheduler, frame, axes in by_scheduler(data, name):
+            effects = main_effects(frame, axes)
+            if len(effects):
+                rows.append(effects.assign(metric=name, scheduler=scheduler))
+    if not rows:
+        raise NothingToDrawError("no axis has several values")
+    found = pd.concat(rows, ignore_index=True)
+    found["key"] = found["axis"].map(key_of)
+    found["text"] = [f"{a} → {b}" for a, b in zip(found["low_at"], found["high_at"], strict=True)]
+    columns = ["scheduler", "metric", "key", "low", "high", "low_at", "high_at", "range", "mean"]
+    return found[[*columns, "variance_share", "text"]]
+
+
+def chart(table: pd.DataFrame) -> Chart:
+    """Draw spans from the smallest to the largest mean."""
+    return Chart(
+        "spans",
+        x=(Axis("low", "metric, averaged over all other axes (s for times)"),),
+        y=(Axis("key", "axis"),),
+        end="high",
+        select=("scheduler", "metric"),
+        text="text",
+        hover=("low_at", "high_at", "range", "mean", "variance_share"),
+        note="From the smallest to the largest mean of the metric (files: mean CCT in s) over the "
+        "values of an axis, all other axes averaged; in the bar, the values where they are. Only "
+        "axes that the scheduler reads.",
+    )
+
+
+FIGURE = Figure("tornado", "Main effects", 50, table, chart)

@@ -1,0 +1,71 @@
+"""Width against size on both sides: what the workload looks like."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from sweep.report.chart import Axis, Chart
+from sweep.report.dataset import Dataset
+from sweep.report.figures._base import Figure
+from sweep.report.figures._coflows import coflows_of, shown_points, thinned
+from sweep.report.settings import plain
+from sweep.table.values import key_of
+
+MOST = 6
+"""Traces that are shown."""
+_SIDES = {"senders": "sending", "receivers": "receiving"}
+
+
+def table(data: Dataset) -> pd.DataFrame:
+    """One row per coflow and side, for each of the first traces."""
+    _, points = shown_points(data)
+    first = points.drop_duplicates("trace_id").head(MOST)
+    _, coflows = coflows_of(data, ["senders", "receivers", "size_bytes", "bin"])
+    coflows = coflows[coflows["point_id"].isin(first["point_id"]) & (coflows["size_bytes"] > 0)]
+    named = _names(data, first)
+    rows = []
+    for column, side in _SIDES.items():
+        part = coflows[["trace_id", "bin", "size_bytes"]].assign(side=side, ports=coflows[column])
+        rows.append(part)
+    found = pd.concat(rows, ignore_index=True)
+    found["trace"] = found.pop("trace_id").map(named)
+    found["size_mb"] = found.pop("size_bytes") / 1e6
+    found["ports"] = found["ports"].astype(float)
+    names = ["side", "trace", "bin"]
+    return thinned(found[[*names, "ports", "size_mb"]], names, ["ports", "size_mb"])
+
+
+def _names(data: Dataset, first: pd.DataFrame) -> dict[str, str]:
+    """Name traces by what of the workload varies, and the replicate."""
+    about = data.points[data.points["point_id"].isin(first["point_id"])]
+    about = about.drop_duplicates("trace_id")
+    names = ["workload"]
+    for name in about.columns:
+        own = name.startswith(("workload_", "shuffle_")) or name in ("replicate", "seed")
+        if own and about[name].nunique(dropna=False) > 1:
+            names.append(name)
+    texts = [
+        " ".join(
+            plain(v) if n == "workload" else f"{key_of(n)}={plain(v)}"
+            for n, v in zip(names, row, strict=True)
+        )
+        for row in about[names].itertuples(index=False)
+    ]
+    return dict(zip(about["trace_id"], texts, strict=True))
+
+
+def chart(table: pd.DataFrame) -> Chart:
+    """Draw a point a coflow, both axes logarithmic, a panel a side."""
+    return Chart(
+        "points",
+        x=(Axis("ports", "width: ports on this side", log=True),),
+        y=(Axis("size_mb", "size of the coflow", "MB", log=True),),
+        colour="bin",
+        select=("side", "trace"),
+        size="coflows" if "coflows" in table else "",
+        note="Bins: short (largest flow ≤ 5 MB) or long, narrow (≤ 50 flows) or wide. "
+        "1 MB = 10^6 B; coflows without bytes are left out.",
+    )
+
+
+FIGURE = Figure("width_size", "Width against size", 100, table, chart)

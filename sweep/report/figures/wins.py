@@ -1,0 +1,64 @@
+"""Which setting wins where."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from sweep.report.chart import Axis, Chart
+from sweep.report.dataset import Dataset
+from sweep.report.effects import cells, cube_of, main_effects, with_metric
+from sweep.report.figures._base import Figure, NothingToDrawError
+from sweep.report.settings import measure_axis
+from sweep.table.values import key_of
+
+METRIC = "mean_cct_s"
+
+
+def table(data: Dataset) -> pd.DataFrame:
+    """One row per cell of two axes: who has the smallest mean CCT, and by how much."""
+    if not len(data.points):
+        raise NothingToDrawError("no point is finished")
+    cube = cube_of(data)
+    if len(cube.axes) < 2:
+        raise NothingToDrawError("fewer than two axes have several values")
+    frame = with_metric(data, cube, METRIC)
+    ranked = list(main_effects(frame, cube.axes)["axis"])
+    who = "scheduler" if "scheduler" in ranked else ranked[0]
+    rest = [n for n in ranked if n != who]
+    axes = rest[:2] if len(rest) > 1 else [rest[0]]
+    means = cells(frame, [*axes, who], {})
+    rows = []
+    for _, group in means.groupby(axes, sort=False, dropna=False):
+        best = group.sort_values("value", kind="stable")
+        first = best.iloc[0]
+        margin = best["value"].iloc[1] / first["value"] - 1 if len(best) > 1 else None
+        rows.append(
+            {n: first[n] for n in axes}
+            | {"wins_on": who, "winner": first[who], METRIC: first["value"], "margin": margin}
+        )
+    found = pd.DataFrame(rows)
+    found["margin"] = found["margin"].astype(float)
+    found["text"] = ["" if pd.isna(m) else f"+{100 * m:.2g} %" for m in found["margin"]]
+    return found
+
+
+def chart(table: pd.DataFrame) -> Chart:
+    """Draw a map with a colour for each winner."""
+    x, who = table.columns[0], str(table["wins_on"].iloc[0])
+    y = table.columns[1] if table.columns[1] != "wins_on" else "wins_on"
+    return Chart(
+        "heat",
+        x=(Axis(x, key_of(x)),),
+        y=(Axis(y, key_of(y) if y != "wins_on" else "wins on"),),
+        z=(measure_axis(METRIC),),
+        colour="winner",
+        text="text",
+        hover=("margin",),
+        explore="wins" if y != "wins_on" else "",
+        colour_axis=who,
+        note=f"The {key_of(who)} with the smallest mean CCT, averaged over all other axes; in the "
+        "cell, how much larger that of the second is.",
+    )
+
+
+FIGURE = Figure("wins", "Which setting wins where", 40, table, chart)

@@ -1,0 +1,256 @@
+"""Reports: files, their numbers, what is said about bad input."""
+
+from __future__ import annotations
+
+import json
+import re
+import shutil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from core.errors import InputError
+from sweep import load
+from sweep.report import plot
+from sweep.report.__main__ import main
+from sweep.report.build import draw_all, rounded, table_of
+from sweep.report.dataset import open_runs
+from sweep.report.draw import draw, panels_of
+from sweep.report.figures import figures
+from sweep.report.page import embedded
+from tests.report_data import AUTO, GRID, SHUFFLE, TOY, sweep
+
+HOSTILE = "</script><img src=x onerror=alert(1)>&\u2028"
+
+
+@pytest.fixture(scope="module")
+def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    place = tmp_path_factory.mktemp("runs")
+    words = {"grid": GRID, "shuffle": SHUFFLE, "auto": AUTO, "toy": TOY}
+    return {name: sweep(place / name, *w) for name, w in words.items()}
+
+
+@pytest.fixture(scope="module")
+def reports(runs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    place = tmp_path_factory.mktemp("reports")
+    for name, run in runs.items():
+        assert main([str(run), "--out", str(place / name)]) == 0
+    return {name: place / name for name in runs}
+
+
+def content(report: Path) -> dict[str, Any]:
+    text = (report / "index.html").read_text()
+    (data,) = re.findall(r'<script type="application/json" id="data">(.*?)</script>', text, re.S)
+    return dict(json.loads(data))
+
+
+def test_every_figure_is_drawn_from_one_of_the_runs(reports: dict[str, Path]) -> None:
+    drawn = {path.stem for report in reports.values() for path in report.glob("*.svg")}
+    assert drawn == {*figures()} - {"compare"}
+    for report in reports.values():
+        for svg in report.glob("*.svg"):
+            assert svg.with_suffix(".png").stat().st_size > 1000
+            assert svg.with_suffix(".csv").stat().st_size > 10
+
+
+def test_the_page_has_the_numbers_of_the_csv(reports: dict[str, Path]) -> None:
+    for report in reports.values():
+        for figure in content(report)["figures"]:
+            csv = pd.read_csv(report / f"{figure['name']}.csv")
+            assert len(csv) == figure["table"]["rows"]
+            for name, column in figure["table"]["data"].items():
+                if pd.api.types.is_numeric_dtype(csv[name]) and csv[name].notna().any():
+                    np.testing.assert_array_equal(
+                        pd.to_numeric(pd.Series(column, dtype=object)).to_numpy(float),
+                        csv[name].to_numpy(float),
+                    )
+
+
+def test_bars_and_curves_of_files_have_the_numbers_of_the_csv(
+    runs: dict[str, Path], reports: dict[str, Path]
+) -> None:
+    data = open_runs([runs["grid"]])
+    for name, value in (("average_cct", "mean_cct_s"), ("gap", "gap"), ("pairwise", "change")):
+        drawn = table_of(name, data)
+        csv = pd.read_csv(reports["grid"] / f"{name}.csv")
+        figure = draw(name, drawn.table, drawn.chart)
+        widths = [p.get_width() for axes in figure.axes for p in axes.patches]
+        assert sorted(widths) == sorted(csv[value])
+    drawn = table_of("cdf", data)
+    csv = pd.read_csv(reports["grid"] / "cdf.csv")
+    figure = draw("cdf", drawn.table, drawn.chart)
+    xs = [x for axes in figure.axes for line in axes.lines for x in line.get_xdata()]
+    assert len(panels_of(drawn.table, drawn.chart)) == 2
+    assert sorted(xs) == sorted(csv["cct_s"])
+
+
+def test_the_average_and_the_improvement_are_those_of_the_dataset(runs: dict[str, Path]) -> None:
+    table = load(runs["grid"])
+    found = table_of("average_cct", open_runs([runs["grid"]])).table
+    for row in found.to_dict("records"):
+        same = table[(table["scheduler"] == row["scheduler"]) & (table["engine"] == row["engine"])]
+        for name in ("width", "queue_first_threshold_mb"):
+            if not pd.isna(row[name]):
+                same = same[same[name] == row[name]]
+        values = same.drop_duplicates("point_id")["mean_cct_s"]
+        assert len(values) == row["n"] == 3
+        assert row["mean_cct_s"] == pytest.approx(values.mean(), rel=1e-8)
+        half = 4.302653 * values.std(ddof=1) / np.sqrt(3)  # Student's t at 97.5 %, 2 degrees
+        assert row["mean_cct_s_half"] == pytest.approx(half, rel=1e-6)
+    fluid = found[found["engine"] == "fluid"]
+    first, last = fluid["mean_cct_s"].iloc[0], fluid["mean_cct_s"].iloc[-1]
+    gain = (max(first, last) - min(first, last)) / max(first, last)
+    assert abs(fluid["improvement"].iloc[-1]) == pytest.approx(gain, rel=1e-6)
+    assert (fluid["improvement"].iloc[-1] > 0) == (last < first)
+
+
+def test_the_cdf_says_what_share_of_coflows_is_done(runs: dict[str, Path]) -> None:
+    coflows = load(runs["toy"], coflows=True)
+    found = table_of("cdf", open_runs([runs["toy"]])).table
+    varys = found[found["label"] == "varys"]
+    assert varys["cct_s"].tolist() == [2.0, 5.0, 6.0]
+    assert varys["share"].round(6).tolist() == [0.333333, 0.666667, 1.0]
+    assert set(found["cct_s"]) == set(coflows["cct_s"])
+
+
+def test_the_schedule_of_the_worked_example(runs: dict[str, Path]) -> None:
+    """Varys: coflow 1 has its ports until 2, coflow 3 then until 5 and coflow 2 until 6."""
+    found = table_of("gantt", open_runs([runs["toy"]])).table
+    varys = found[found["setting"] == "varys"].drop(columns=["setting", "mean_cct_s", "rate"])
+    assert {tuple(row) for row in varys.itertuples(index=False)} == {
+        ("host 0 sends", "1", 0.0, 2.0),
+        ("host 0 sends", "2", 2.0, 6.0),
+        ("host 1 sends", "1", 0.0, 2.0),
+        ("host 1 sends", "3", 2.0, 5.0),
+        ("host 1 receives", "1", 0.0, 2.0),
+        ("host 1 receives", "2", 2.0, 6.0),
+        ("host 2 receives", "1", 0.0, 2.0),
+        ("host 2 receives", "3", 2.0, 5.0),
+    }
+    ends = found.groupby(["setting", "coflow"])["end_s"].max()
+    sizes = found.assign(s=(found["end_s"] - found["start_s"]) * found["rate"])
+    moved = sizes.groupby(["setting", "port", "coflow"])["s"].sum().round(9)
+    assert set(moved) == {2.0, 3.0, 4.0}
+    aalo = "aalo queue.threshold_mode=per_queue"
+    assert [ends[aalo, k] for k in "123"] == [5.0, 6.0, 4.5]
+
+
+def test_two_runs_side_by_side(runs: dict[str, Path], tmp_path: Path) -> None:
+    other = sweep(tmp_path / "other", *GRID, "fabric.gbps=2")
+    assert main([str(runs["grid"]), str(other), "--out", str(tmp_path / "r")]) == 0
+    # coflowsim does not read the capacity: those points are the same; the others share nothing.
+    compared = pd.read_csv(tmp_path / "r" / "compare.csv")
+    assert set(compared["engine"]) == {"coflowsim"}
+    assert compared["same_point"].all()
+    assert (compared["a"] == compared["b"]).all()
+    average = pd.read_csv(tmp_path / "r" / "average_cct.csv")
+    assert set(average["run"]) == {"grid", "other"}
+
+
+def test_a_notebook_draws_in_one_line(runs: dict[str, Path]) -> None:
+    for name, table in (
+        ("average_cct", load(runs["grid"])),
+        ("cdf", load(runs["grid"], coflows=True)),
+        ("reducer_loads", load(runs["shuffle"], reducers=True).assign(fos_records=1.0)),
+    ):
+        assert plot(name, table).axes
+    figure = plot("average_cct", runs["grid"], where={"engine": "fluid"})
+    assert len(figure.axes) == 1
+    with pytest.raises(InputError, match="no figure 'cfd'.*did you mean 'cdf'"):
+        plot("cfd", runs["grid"])
+    with pytest.raises(InputError, match=r"output\.coflows=true"):
+        plot("cdf", load(runs["grid"]))
+    with pytest.raises(InputError, match="no row has this value; there are"):
+        plot("average_cct", runs["grid"], where={"engine": "fliud"})
+
+
+def test_a_run_that_is_not_finished_says_so(
+    runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "open"
+    shutil.copytree(runs["toy"], place)
+    manifest = json.loads((place / "manifest.json").read_text())
+    (place / "manifest.json").write_text(json.dumps(manifest | {"state": "running"}))
+    (part,) = sorted((place / "results").glob("*.parquet"))
+    frame = load(runs["toy"])
+    import pyarrow.parquet as pq
+
+    pq.write_table(pq.read_table(part).slice(0, 2), part)
+    assert main([str(place), "--out", str(tmp_path / "r")]) == 0
+    left = frame["point_id"].nunique()
+    assert f"not finished (running): 2 of {left} points are there" in capsys.readouterr().err
+    assert any("not finished" in text for text in content(tmp_path / "r")["notices"])
+
+
+def test_a_run_with_only_failures(
+    tmp_path: Path, runs: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    place = tmp_path / "bad"
+    shutil.copytree(runs["toy"], place)
+    (part,) = sorted((place / "results").glob("*.parquet"))
+    table = pq.read_table(part)
+    for name, value in (("status", "error"), ("error", f"Boom: {HOSTILE}")):
+        at = table.schema.get_field_index(name)
+        column = pa.array([value] * len(table), pa.string())
+        table = table.set_column(at, table.schema.field(at), column)
+    pq.write_table(table, part)
+    assert main([str(place), "--out", str(tmp_path / "r")]) == 0
+    assert "every point that ran has failed" in capsys.readouterr().err
+    page = content(tmp_path / "r")
+    assert page["figures"] == []
+    (failures,) = page["tables"]
+    assert set(failures["table"]["data"]["error"]) == {f"Boom: {HOSTILE}"}
+    assert "<img" not in (tmp_path / "r" / "index.html").read_text().split("<script>")[0]
+
+
+def test_one_point(tmp_path: Path) -> None:
+    one = sweep(tmp_path / "one", "workload=toy", "scheduler=varys")
+    found, missing = draw_all(open_runs([one]))
+    assert {d.figure.name for d in found} == {"average_cct", "gap", "gantt"}
+    assert ("heat", "fewer than two axes have several values") in {
+        (figure.name, why) for figure, why in missing
+    }
+
+
+def test_bad_input_is_named(
+    tmp_path: Path, runs: dict[str, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    place = tmp_path / "old"
+    shutil.copytree(runs["toy"], place)
+    manifest = json.loads((place / "manifest.json").read_text())
+    (place / "manifest.json").write_text(json.dumps(manifest | {"schema_version": 99}))
+    (tmp_path / "file").write_text("")
+    toy = str(runs["toy"])
+    for words, message in (
+        ([str(tmp_path)], "is not a dataset"),
+        ([str(tmp_path / "nowhere")], "does not exist"),
+        ([str(place)], "schema version 99"),
+        ([toy, toy, toy], "3 datasets"),
+        ([toy, "--where", "sheduler=varys"], "did you mean 'scheduler'"),
+        ([toy, "--where", "scheduler"], "key=value"),
+        ([toy, "--out", str(tmp_path / "file")], "cannot write"),
+    ):
+        assert main(words) == 2, words
+        said = capsys.readouterr().err
+        assert message in said
+        assert said.startswith("error: ")
+
+
+def test_what_is_embedded_cannot_end_its_script() -> None:
+    text = embedded({"a": HOSTILE})
+    assert not set("<>&\u2028") & set(text)
+    assert json.loads(text) == {"a": HOSTILE}
+
+
+def test_numbers_are_rounded_once() -> None:
+    table = pd.DataFrame({"a": [46.0977034220532, np.nan, 0.0, -1e-9 / 3], "b": [1, 2, 3, 4]})
+    found = rounded(table)
+    assert found["a"].tolist()[0] == 46.0977034
+    assert found["a"].tolist()[3] == -3.33333333e-10
+    assert found["b"].equals(table["b"])
