@@ -98,7 +98,17 @@ def test_conditions(text: str, kept: int) -> None:
     [
         *("a.y > 1", "a.x > ", "", "b == p", "a.x.real > 0", "__import__('os')", "f(a.x)"),
         *("a.x if b else c", "lambda: 1", "[x for x in c]", "a.x[0]", "b'p' == b", "1j", "..."),
-        *("a.x @ c", "a.x is b", "x := 1", "f'{b}'", "(" * 500, "a.x > 1; b", "~a.x", "{1}"),
+        *(
+            "a.x @ c",
+            "a.x is b",
+            "x := 1",
+            "f'{b}'",
+            "(" * 500,
+            "1+" * 600 + "1",
+            "a.x > 1; b",
+            "~a.x",
+            "{1}",
+        ),
     ],
 )
 def test_what_is_no_condition(text: str) -> None:
@@ -107,7 +117,16 @@ def test_what_is_no_condition(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["b > 1", "a.x / 0 > 1", "9e99 ** 9e99 > c", "a.x in 5", "-b == 1"]
+    "text",
+    [
+        "b * 9 == b",
+        "'%9d' % a.x == b",
+        "b > 1",
+        "a.x / 0 > 1",
+        "9e99 ** 9e99 > c",
+        "a.x in 5",
+        "-b == 1",
+    ],
 )
 def test_conditions_that_fail_on_a_row_say_on_which(text: str) -> None:
     with pytest.raises(GridError, match=r"does not work for a\.x=1 b=p c=10\.0"):
@@ -201,6 +220,7 @@ def test_every_draw_runs_under_every_scheduler(method: str, axis: str) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["queue.base=range(2,nan,1)"], "a range has a start"),
         (["queue.base=interval(2,4)"], "an interval names no values"),
         (["queue.base=interval(4,2)", "sweep.sample=3"], "ends above its start"),
         (["queue.base=interval(0.5,4)", "sweep.sample=3"], r"queue\.base=0\.5: allowed"),

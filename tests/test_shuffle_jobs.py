@@ -117,6 +117,7 @@ def test_jobs_are_alike_but_for_what_their_class_says() -> None:
         ("1:10:2:3:0", "shuffle.keys=0"),
         ("1:10:2:3:5:-1", "shuffle.zipf=-1"),
         ("nan:10:2:3", "share has to be > 0"),
+        ("1e308:1:1:1 1e308:2:2:2", "share has to be > 0 and ≤ 1e"),
         ("1:nan:2:3", "workload.records=nan"),
     ],
 )
@@ -177,6 +178,7 @@ def test_keys_and_counts_from_a_file(tmp_path: Path, suffix: str) -> None:
         ("key,count\na,\n", "row 1: count is null"),
         ("key,count\nb,1\na,many\n", "row 2: count 'many'"),
         ("key,counts\na,1\n", "no column 'count'.*did you mean 'counts'"),
+        ("key,count\na,1,5\nb,2,6\n", "neither CSV nor Parquet.*Length"),
         ("", "neither CSV nor Parquet"),
         ("PAR1 and nothing more", "neither CSV nor Parquet"),
     ],
@@ -186,6 +188,14 @@ def test_tables_that_cannot_be_shuffled(tmp_path: Path, text: str, said: str) ->
     path.write_text(text)
     with pytest.raises(ShuffleError, match=said):
         table_point(path)
+
+
+def test_keys_of_a_csv_file_are_texts(tmp_path: Path) -> None:
+    """By Java's hash "1" goes to bucket 49 mod 4 = 1, "01" to 1537 mod 4 = 1, "2" to 50 mod 4."""
+    path = tmp_path / "keys.csv"
+    path.write_text("key,count\n01,5\n1,7\n2,9\n")
+    trace = table_point(path, "shuffle.hash=spark", "workload.reducers=4")
+    assert trace.shuffle[0].records.tolist() == [0, 12, 9, 0]
 
 
 def test_a_table_is_known_by_its_content(tmp_path: Path) -> None:
@@ -277,6 +287,7 @@ def test_a_presets_defaults_are_its_own() -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
+        (["shuffle.seed=-1"], r"shuffle\.seed=-1: allowed is a whole number ≥ 0"),
         (["shuffle.sampling_rate=0"], r"shuffle\.sampling_rate=0: allowed is"),
         (["shuffle.sampling_rate=1.01"], "≤ 1, or auto"),
         (["shuffle.sampling_rate=all"], "or auto"),
@@ -348,6 +359,34 @@ def test_rows_and_tables_of_a_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
     )
     # The same again runs nothing, though traced points would have no reducers.
     assert main([*words, "output.dir=out", "output.reducers=true", "executor=local"]) == 0
+
+
+def test_splitting_has_an_end() -> None:
+    tiny = {"skew_threshold_mib": 0.0, "skew_factor": 0.0, "advisory_mib": 1e-6}
+    values = {f"shuffle__{key}": value for key, value in tiny.items()}
+    with pytest.raises(ShuffleError, match=r"shuffle\.advisory_mib=1e-06: .* more than"):
+        coflows(
+            shuffle__partitioner="aqe_skew",
+            workload__records=10**7,
+            workload__maps=1000,
+            workload__reducers=200,
+            workload__jobs=1,
+            **values,
+        )
+
+
+@pytest.mark.parametrize("first", ["reducers", "coflows"])
+def test_tables_that_are_asked_for_later_double_none(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, first: str
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    words = ["workload=toy", "scheduler=aalo,varys", "shuffle.partitioner=hash", "executor=local"]
+    words += ["output.dir=out"]
+    assert main([*words, f"output.{first}=true"]) == 0
+    assert main([*words, "output.reducers=true", "output.coflows=true"]) == 0
+    assert len(load("out", coflows=True)) == 2 * 3
+    assert len(load("out", reducers=True)) == 2 * 4
+    assert len(load("out")) == 2
 
 
 def test_points_without_a_shuffle_are_finished_without_reducers(

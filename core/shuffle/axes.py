@@ -15,7 +15,9 @@ TRACED = "traced"
 """The partitioner that leaves a trace's reducers as they are."""
 
 PARTITIONER = "shuffle.partitioner"
-SEED = Parameter("shuffle.seed", int, None, "seed of keys and samples; empty: the sweep's seed")
+SEED = Parameter(
+    "shuffle.seed", int, None, "seed of keys and samples; empty: the sweep's seed", minimum=0
+)
 
 
 def key_parameters(source: Parameter = SOURCE) -> tuple[Parameter, ...]:

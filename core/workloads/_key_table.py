@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import warnings
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +32,8 @@ class KeyTable:
 
 def read_key_table(path: str) -> KeyTable:
     """Read the columns ``key`` and ``count``; other columns are not looked at.
+
+    Keys of a CSV file are texts, those of a Parquet file what their type says.
 
     Raises
     ------
@@ -71,8 +74,16 @@ def _frame(path: str, data: bytes) -> pd.DataFrame:
     try:
         if data.startswith(_PARQUET):
             return pd.read_parquet(io.BytesIO(data))
-        # Texts like "NA" are keys; only an empty field is a null.
-        return pd.read_csv(io.BytesIO(data), keep_default_na=False, na_values=[""])
+        # Texts like "NA" and "007" are keys; only an empty field is a null.
+        with warnings.catch_warnings():  # rows longer than the header are no table
+            warnings.simplefilter("error", pd.errors.ParserWarning)
+            return pd.read_csv(
+                io.BytesIO(data),
+                keep_default_na=False,
+                na_values=[""],
+                index_col=False,
+                dtype={"key": str},
+            )
     except Exception as error:  # whatever a reader makes of a broken file
         reason = (str(error).splitlines() or [type(error).__name__])[0]
         raise ShuffleError(f"{path}: neither CSV nor Parquet ({reason})") from None

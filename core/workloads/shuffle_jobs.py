@@ -6,7 +6,6 @@ What each reducer gets is up to the point's partitioner, so ``shuffle.partitione
 
 from __future__ import annotations
 
-import math
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
@@ -30,7 +29,7 @@ VERSION = "shuffle_jobs-1"
 """To be raised whenever the same seed gives other jobs: it is part of every point's id."""
 
 TABLE = "table"
-MOST = 10**7
+MOST_SHARE = 1e9
 
 KIND = replace(
     SOURCE,
@@ -118,8 +117,10 @@ def parse_classes(text: str) -> list[JobClass]:
                 f"{CLASSES.key}: class {part!r} is not share:records:maps:reducers[:keys[:zipf]]"
             )
         values = [_number(part, field) for field in fields]
-        if not 0 < values[0] < math.inf:
-            raise ParameterError(f"{CLASSES.key}: class {part!r}: its share has to be > 0")
+        if not 0 < values[0] <= MOST_SHARE:
+            raise ParameterError(
+                f"{CLASSES.key}: class {part!r}: its share has to be > 0 and ≤ {MOST_SHARE:g}"
+            )
         rest = []
         keys = (RECORDS, MAPS, REDUCERS, shuffle.KEYS, shuffle.ZIPF)
         for parameter, value in zip(keys, values[1:], strict=False):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
@@ -47,7 +48,8 @@ def filter_words(overrides: Sequence[str]) -> tuple[dict[str, list[Any]], list[s
             value = value.strip()
             quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "'\""
             inside = value[1:-1] if quoted else ""
-            given[FILTER.key] = [inside if quoted and value[0] not in inside else value]
+            text = inside if quoted and value[0] not in inside else value
+            given[FILTER.key] = [None if text in ("", "null") else text]
     return given, others
 
 
@@ -131,7 +133,7 @@ def _values(override: Override) -> list[Any]:
     key = override.key_or_group
     value = override.value()
     if key == ZIP.key:
-        return [zip_text(value)]
+        return [zip_text(value) if value not in (None, []) else None]
     if isinstance(value, IntervalSweep):
         raise GridError(f"{override.input_line}: takes one value a run")
     if isinstance(value, Glob):
@@ -160,6 +162,8 @@ def _check_length(override: Override, value: Any) -> None:
     """Refuse ranges that are endless or would fill the memory, before they are listed."""
     if isinstance(value, RangeSweep):
         start, stop, step = (float(v or 0) for v in (value.start, value.stop, value.step))
+        if not all(map(math.isfinite, (start, stop, step))):
+            raise GridError(f"{override.input_line}: a range has a start, a stop and a step")
         if not step:
             raise GridError(f"{override.input_line}: a range with step 0 never ends")
         if (stop - start) / step > MOST_VALUES:

@@ -70,7 +70,7 @@ def read_request(
         if key.startswith("ray.") and one("executor", given, base.get("executor")) == "local":
             raise GridError(f"{key}: executor=local does not read it; leave one of the two out")
     if isinstance(base.get(ZIP.key), list):  # of a file
-        base[ZIP.key] = zip_text(base[ZIP.key])
+        base[ZIP.key] = zip_text(base[ZIP.key]) or None
     settings = {key: p.check(one(key, given, base.get(key))) for key, p in SINGLE.items()}
     asked = set(given) - {p.key for p in SETTINGS} | set(file_axes) | _changed(bases.values())
     grid = Grid(

@@ -94,6 +94,7 @@ class Dataset:
         self._finished: set[str] = set()
         self._failed: set[str] = set()
         self._part_of: dict[str, int] = {}  # points with a row that a new row replaces
+        self._lacking: Set[str] = set()  # those that are ok, but lack rows of a table
         self._rows: dict[str, Row] = {}
         self._details: defaultdict[str, dict[str, Columns]] = defaultdict(dict)
         self._nbytes = 0
@@ -223,7 +224,11 @@ class Dataset:
             details[table] = joined(details[table], detail_rows(points, schema))
         with self._folder.writing() as aside:
             for part, ids in replaced.items():
-                self._take_out(part_name(RESULTS, part), ids, aside)
+                self._take_out(RESULTS, part, ids, aside)
+                # A point that ran without one table had rows in the others: they come again.
+                if again := [name for name in ids if name in self._lacking]:
+                    for table in self._details_part:
+                        self._take_out(table, part, again, aside)
             for table in self._details:
                 aside.table(part_name(table, self._part), details[table])
             aside.table(part_name(RESULTS, self._part), results)
@@ -299,6 +304,7 @@ class Dataset:
     def _take(self, found: Found) -> None:
         self._finished, self._failed = found.finished, found.failed
         self._part_of, self._part = found.part_of, found.last
+        self._lacking = found.part_of.keys() - found.failed
         self.set_aside |= found.set_aside
 
     def compact(self) -> None:
@@ -312,10 +318,11 @@ class Dataset:
         if moved:
             self._next_part()
 
-    def _take_out(self, name: str, ids: list[str], aside: Aside) -> None:
+    def _take_out(self, table: str, part: int, ids: list[str], aside: Aside) -> None:
+        name = part_name(table, part)
         if self._folder.kind(name) == pafs.FileType.NotFound:
             return  # by a flush that was interrupted after this
-        left = without(read_conforming(self._folder, name, self._schema), ids)
+        left = without(read_conforming(self._folder, name, self._schemas[table]), ids)
         if len(left):
             aside.table(name, left)
         else:

@@ -6,13 +6,14 @@ from typing import cast
 
 import numpy as np
 
+from core.errors import ShuffleError
 from core.parameters import Parameter, Values
 from core.shuffle._base import Partitioner
 from core.shuffle.draws import Floats, Ints, spread
 from core.shuffle.hashes import bucket_of
 from core.shuffle.keys import KeyCounts
 from core.shuffle.parameters import HASH
-from core.shuffle.partition import Partition, gather
+from core.shuffle.partition import MAX_FLOWS, Partition, gather
 
 MIB = 2**20
 THRESHOLD = Parameter(
@@ -83,6 +84,11 @@ def rule(data: KeyCounts, buckets: int, values: Values, rng: np.random.Generator
     ranges = {int(b): map_ranges(of_split[1][:, b], target) for b in skewed}
     tasks = np.ones(buckets, np.int64)
     tasks[skewed] = [len(starts) for starts in ranges.values()]
+    if data.splits * int(tasks.sum()) > MAX_FLOWS:
+        raise ShuffleError(
+            f"{ADVISORY.key}={advisory:g}: {int(tasks.sum())} buckets after splitting × "
+            f"{data.splits} splits are more than {MAX_FLOWS} flows"
+        )
     first = np.cumsum(tasks) - tasks  # number of each bucket's first task
     free = np.flatnonzero(tasks[hashed] == 1)
     parts = [(free, first[hashed[free]], data.total[free])]
