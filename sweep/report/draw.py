@@ -63,7 +63,7 @@ def draw(title: str, table: pd.DataFrame, chart: Chart) -> Figure:
             _DRAW[chart.mark](axes, part, chart, colours)
             _finish(axes, chart, first=k % across == 0)
             if len(panels) > 1:
-                axes.set_title(name, fontsize="small", loc="left")
+                axes.set_title(fill(name, 44), fontsize="small", loc="left")
         _legend(figure, grid[0], chart, colours)
         fixed = "" if len(panels) > 1 else panels[0][0]
         figure.suptitle(f"{title}\n{fixed}" if fixed else title, x=0.01, ha="left", fontsize=11)
