@@ -31,7 +31,10 @@ PUBLISHED = (
 
 def headline(table: pd.DataFrame) -> list[str]:
     """Return the table of published and measured means."""
-    lines = ["| scheduler | width | first threshold | published | here | |", "|---|---|--:|--:|--:|---|"]
+    lines = [
+        "| scheduler | width | first threshold | published | here | |",
+        "|---|---|--:|--:|--:|---|",
+    ]
     for scheduler, width, threshold, published in PUBLISHED:
         rows = table[table["scheduler"] == scheduler]
         rows = rows if width is None else rows[rows["width"] == width]
@@ -68,7 +71,9 @@ def sensitivity(table: pd.DataFrame) -> list[str]:
                 better = f"{(same['mean_cct_s'] < same['aalo']).mean():.0%}"
             values = " | ".join(spaced(v) for v in (mean.min(), mean.median(), mean.max()))
             at = "–" if scheduler == "varys" else at
-            lines.append(f"| {engine} | `{scheduler}` | {len(points)} | {values} | {at} | {better} |")
+            lines.append(
+                f"| {engine} | `{scheduler}` | {len(points)} | {values} | {at} | {better} |"
+            )
     return lines
 
 

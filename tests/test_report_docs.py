@@ -72,7 +72,10 @@ def test_the_commands_of_the_report_run(folder: Path) -> None:
 def test_the_published_means(tmp_path: Path) -> None:
     """The table of docs/reproduction.md, row by row."""
     run = sweep(
-        tmp_path / "run", "+experiment=asebf_headline", "workload=facebook", f"workload.path={TRACE}"
+        tmp_path / "run",
+        "+experiment=asebf_headline",
+        "workload=facebook",
+        f"workload.path={TRACE}",
     )
     sys.path.insert(0, str(ROOT / "docs"))
     try:
