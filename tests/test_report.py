@@ -159,7 +159,7 @@ def test_a_notebook_draws_in_one_line(runs: dict[str, Path]) -> None:
         assert plot(name, table).axes
     figure = plot("average_cct", runs["grid"], where={"engine": "fluid"})
     assert len(figure.axes) == 1
-    with pytest.raises(InputError, match="no figure 'cfd'.*did you mean 'cdf'"):
+    with pytest.raises(InputError, match=r"no figure 'cfd'.*did you mean 'cdf'"):
         plot("cfd", runs["grid"])
     with pytest.raises(InputError, match=r"output\.coflows=true"):
         plot("cdf", load(runs["grid"]))

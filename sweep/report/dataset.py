@@ -49,6 +49,8 @@ class Dataset:
     runs: tuple[Run, ...]
     grid: pd.DataFrame
     details: Mapping[str, pd.DataFrame] = field(default_factory=dict)
+    memo: dict[str, Any] = field(default_factory=dict, repr=False)
+    """What several figures need and is long in the making."""
 
     @cached_property
     def ok(self) -> pd.DataFrame:

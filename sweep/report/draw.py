@@ -63,7 +63,7 @@ def draw(title: str, table: pd.DataFrame, chart: Chart) -> Figure:
             _DRAW[chart.mark](axes, part, chart, colours)
             _finish(axes, chart, first=k % across == 0)
             if len(panels) > 1:
-                axes.set_title(name, fontsize="small", loc="left")
+                axes.set_title(fill(name, 44), fontsize="small", loc="left")
         _legend(figure, grid[0], chart, colours)
         fixed = "" if len(panels) > 1 else panels[0][0]
         figure.suptitle(f"{title}\n{fixed}" if fixed else title, x=0.01, ha="left", fontsize=11)
@@ -125,7 +125,9 @@ def _bars(axes: Axes, table: pd.DataFrame, chart: Chart, colours: Colours) -> No
     axes.set_yticks(list(place.values()), [fill(n, _WRAP) for n in place])
     axes.set_ylim(len(place) - 0.4, -0.6)
     if chart.text:
-        for name, value, text in zip(names, table[x.column], table[chart.text], strict=True):
+        half = _error(table, x)
+        ends = table[x.column] + (0.0 if half is None else half)
+        for name, value, text in zip(names, ends, table[chart.text], strict=True):
             axes.annotate(
                 f"  {text}", (value, place[name]), va="center", fontsize="small", clip_on=False
             )

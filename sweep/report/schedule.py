@@ -23,7 +23,7 @@ from core.schedulers import schedulers
 from core.trace import Trace
 from sweep.plan import Point, build_trace
 
-MOST_COFLOWS, MOST_PORTS = 30, 12
+MOST_COFLOWS, MOST_PORTS = 12, 8
 
 
 class NoScheduleError(Exception):

@@ -61,8 +61,8 @@ function told(figure, i, axes) {
   return lines.join("<br>");
 }
 
-function wrapped(label) {
-  const most = narrow() ? 16 : 44, lines = [""];
+function wrapped(label, most = narrow() ? 16 : 44) {
+  const lines = [""];
   for (const word of String(label).split(" ")) {
     const last = lines[lines.length - 1];
     if (last && last.length + word.length + 1 > most) lines.push(word);
@@ -90,10 +90,19 @@ function barTraces(figure, view, rows, colours) {
     base: spans ? part.map((i) => table.data[x.column][i]) : undefined,
     x: part.map((i) => spans ? table.data[chart.end][i] - table.data[x.column][i] : scaled(x, table.data[x.column][i])),
     error_x: errorOf(figure, x, part),
-    text: own ? part.map((i) => plain(shown(table.data[chart.text][i]).replace("–", ""))) : undefined,
-    textposition: spans ? "inside" : "outside", cliponaxis: false,
+    text: own && spans ? part.map((i) => plain(shown(table.data[chart.text][i]))) : undefined,
+    textposition: "inside", textfont: { color: "#fff" },
     hovertext: part.map((i) => told(figure, i, [y, x])), hoverinfo: "text",
   }));
+  if (own && !spans) {
+    const half = (x.error && table.data[x.error]) || [];
+    traces.push({ // beside the bar and its whisker
+      type: "scatter", mode: "text", showlegend: false, hoverinfo: "skip", cliponaxis: false,
+      textposition: "middle right", y: rows.map((i) => wrapped(shown(table.data[y.column][i]))),
+      x: rows.map((i) => scaled(x, table.data[x.column][i] + (half[i] || 0))),
+      text: rows.map((i) => ` ${plain(table.data[chart.text][i] || "")}`),
+    });
+  }
   const marker = x.marker ? table.data[x.marker] : null;
   const there = marker ? rows.filter((i) => marker[i] !== null) : [];
   if (there.length) {
@@ -112,7 +121,7 @@ function lineTraces(figure, view, rows, colours) {
   return grouped(figure, rows, colours).map(([name, { colour, round }, part]) => {
     const order = [...part].sort((a, b) => table.data[x.column][a] - table.data[x.column][b]);
     return {
-      type: "scatter", mode: steps ? "lines" : "lines+markers", name: wrapped(name),
+      type: "scatter", mode: steps ? "lines" : "lines+markers", name: wrapped(name, 40),
       line: { color: colour, width: 2, shape: steps ? "hv" : "linear", dash: DASHES[round % 4] },
       marker: { symbol: SYMBOLS[round % 8], size: 6 },
       x: order.map((i) => scaled(x, table.data[x.column][i])),
@@ -179,9 +188,13 @@ const TRACES = {
 
 function layoutOf(figure, view, traces) {
   const { ink, line, card } = theme(), { chart } = figure, { x, y } = view;
+  const wide = (side) => { // more than two decades need no ticks between them
+    const values = traces.flatMap((t) => [...(t[side] || [])]).filter((v) => v > 0);
+    return values.length > 0 && values.reduce((a, b) => Math.max(a, b)) > 100 * values.reduce((a, b) => Math.min(a, b));
+  };
   const axisOf = (axis, name) => ({
-    dtick: axis.log && !name && chart.mark !== "heat" ? 1 : undefined,
-    title: { text: name ? "" : plain(axis.title), standoff: 8 }, automargin: true, gridcolor: line,
+    dtick: axis.log && !name && chart.mark !== "heat" && wide(axis === x ? "x" : "y") ? 1 : undefined,
+    title: { text: name ? "" : wrapped(axis.title, narrow() ? 32 : 80), standoff: 8 }, automargin: true, gridcolor: line,
     zerolinecolor: line, linecolor: line, type: name || chart.mark === "heat" ? "category" : axis.log ? "log" : "linear",
   });
   const barred = chart.mark === "bars" || chart.mark === "spans";
@@ -207,7 +220,7 @@ function layoutOf(figure, view, traces) {
     }
     layout.legend.y = -70 / layout.height;
   } else if (chart.mark !== "heat") {
-    layout.height += 20 * Math.ceil(traces.length / (narrow() ? 1 : 3));
+    layout.height += (narrow() ? 34 : 20) * Math.ceil(traces.length / (narrow() ? 1 : 3));
   }
   return layout;
 }

@@ -25,21 +25,25 @@ def shown_points(data: Dataset) -> tuple[pd.DataFrame, pd.DataFrame]:
     return settings, points[number.isin(settings.index)]
 
 
-def coflows_of(data: Dataset, columns: Sequence[str]) -> tuple[pd.DataFrame, pd.DataFrame]:
+_COLUMNS = ("cct_s", "gamma_s", "length_bytes", "size_bytes", "senders", "receivers", "bin")
+
+
+def coflows_of(data: Dataset) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the settings shown, and their coflows with the setting's row as ``setting``."""
     settings, points = shown_points(data)
-    try:
-        coflows = data.detail("coflows", columns, points["point_id"])
-    except StoreError as error:
-        raise NothingToDrawError(str(error)) from error
-    keys = [n for n in (RUN, "point_id") if n in coflows]
-    merged = coflows.merge(points, on=keys)
-    return settings, merged.drop(columns=RUN, errors="ignore")
+    if "coflows" not in data.memo:
+        try:
+            coflows = data.detail("coflows", _COLUMNS, points["point_id"])
+        except StoreError as error:
+            raise NothingToDrawError(str(error)) from error
+        keys = [n for n in (RUN, "point_id") if n in coflows]
+        data.memo["coflows"] = coflows.merge(points, on=keys).drop(columns=RUN, errors="ignore")
+    return settings, data.memo["coflows"]
 
 
-MOST_POINTS = 12_000
+MOST_POINTS = 5_000
 """Points of a scatter plot; of more, those that would lie on each other are one."""
-_CELLS = 20.0
+_CELLS = 10.0
 """Cells of a decade."""
 
 

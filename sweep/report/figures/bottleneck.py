@@ -12,7 +12,7 @@ from sweep.report.figures._coflows import coflows_of, thinned
 
 def table(data: Dataset) -> pd.DataFrame:
     """One row per coflow and setting; where there are many, per cell of a fine grid."""
-    settings, coflows = coflows_of(data, ["length_bytes", "gamma_s", "cct_s"])
+    settings, coflows = coflows_of(data)
     coflows = coflows[(coflows["length_bytes"] > 0) & (coflows["cct_s"] > 0)]
     about = settings[[*data.conditions, "label"]]
     joined = coflows.join(about, on="setting")[

@@ -16,7 +16,7 @@ STEPS = 600
 
 def table(data: Dataset) -> pd.DataFrame:
     """One row per step: the share of coflows with a CCT of at most `cct_s`."""
-    settings, coflows = coflows_of(data, ["cct_s"])
+    settings, coflows = coflows_of(data)
     rows = []
     for number, about in settings[[*data.conditions, "label"]].iterrows():
         group = coflows[coflows["setting"] == number]

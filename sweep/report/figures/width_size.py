@@ -20,7 +20,7 @@ def table(data: Dataset) -> pd.DataFrame:
     """One row per coflow and side, for each of the first traces."""
     _, points = shown_points(data)
     first = points.drop_duplicates("trace_id").head(MOST)
-    _, coflows = coflows_of(data, ["senders", "receivers", "size_bytes", "bin"])
+    _, coflows = coflows_of(data)
     coflows = coflows[coflows["point_id"].isin(first["point_id"]) & (coflows["size_bytes"] > 0)]
     named = _names(data, first)
     rows = []
@@ -41,7 +41,7 @@ def _names(data: Dataset, first: pd.DataFrame) -> dict[str, str]:
     about = about.drop_duplicates("trace_id")
     names = ["workload"]
     for name in about.columns:
-        own = name.startswith(("workload_", "shuffle_")) or name in ("replicate", "seed")
+        own = name.startswith("workload_") or name in ("shuffle_zipf", "replicate", "seed")
         if own and about[name].nunique(dropna=False) > 1:
             names.append(name)
     texts = [
