@@ -80,7 +80,7 @@ class Explorer {
       data[z.column].push(value);
       data.winner.push(winner);
       data.margin.push(margin);
-      data.text.push(winner === null ? this.short(z, value) : margin === null ? "" : `+${(100 * margin).toPrecision(2)} %`);
+      data.text.push(winner === null ? this.short(z, value) : margin === null ? "" : `+${Number((100 * margin).toPrecision(2))} %`);
     };
     const best = new Map();
     for (const [key, value] of this.means(this.wins ? [this.x, this.y, this.who] : [this.x, this.y])) {

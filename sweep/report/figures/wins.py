@@ -38,7 +38,9 @@ def table(data: Dataset) -> pd.DataFrame:
         )
     found = pd.DataFrame(rows)
     found["margin"] = found["margin"].astype(float)
-    found["text"] = ["" if pd.isna(m) else f"+{100 * m:.2g} %" for m in found["margin"]]
+    found["text"] = [
+        "" if pd.isna(m) else f"+{float(f'{100 * m:.2g}'):g} %" for m in found["margin"]
+    ]
     return found
 
 
