@@ -231,7 +231,7 @@ def test_hydras_switches_work(words, said, tmp_path) -> None:
 @pytest.mark.parametrize("signal_number", [signal.SIGINT, signal.SIGTERM])
 def test_an_interrupted_sweep_keeps_what_is_finished(signal_number, tmp_path) -> None:
     words = [
-        *("scheduler=asebf", "queue.base=range(2,82)", "executor=local", "output.dir=out"),
+        *("scheduler=asebf", "queue.base=range(2,402)", "executor=local", "output.dir=out"),
         *("workload.coflows=80", "workload.ports=50"),
     ]
     process = subprocess.Popen(
@@ -253,11 +253,11 @@ def test_an_interrupted_sweep_keeps_what_is_finished(signal_number, tmp_path) ->
     assert process.returncode == 130, err
     assert "output.dir=out" in out
     finished = load(tmp_path / "out")["status"].eq("ok").sum()
-    assert 0 < finished < 80
+    assert 0 < finished < 400
     again = sweep(*words, cwd=tmp_path)
     assert f"{finished} points finished" in again.stdout
     table = load(tmp_path / "out")
-    assert table["status"].eq("ok").sum() == len(table) == 80
+    assert table["status"].eq("ok").sum() == len(table) == 400
 
 
 def test_a_signal_ends_a_long_point(tmp_path) -> None:

@@ -73,13 +73,13 @@ def names(uri: str, folder: str) -> list[str]:
 def test_write_resume_merge_and_load(uri) -> None:
     ids = [f"p{k}" for k in range(6)]
     for k, name in enumerate(ids):
-        with opened(uri, coflows=True) as dataset:
+        with opened(uri, details=("coflows",)) as dataset:
             assert dataset.finished() == {*ids[:k]} - {"p2"}
             dataset.write_points(grid(*ids))
             dataset.add(row(name, "error" if name == "p2" else "ok"), coflows())
             dataset.write_manifest({"command": "x"})
     assert names(uri, "results") == [f"part-{k:06d}.parquet" for k in range(1, 7)]
-    with opened(uri, coflows=True, limits=Limits(rows=100, seconds=1e9)) as dataset:
+    with opened(uri, details=("coflows",), limits=Limits(rows=100, seconds=1e9)) as dataset:
         dataset.compact()
         dataset.add(row("p2"), coflows())
     assert names(uri, "results") == ["part-000001.parquet", "part-000008.parquet"]

@@ -20,6 +20,7 @@ from core.fluid.view import View
 from core.parameters import Value, defaults
 from core.registry import reads
 from core.schedulers import schedulers
+from core.shuffle.parameters import AUTO, NumberOrAuto
 from core.trace import Trace
 from sweep.plan import Point, build_trace
 
@@ -72,7 +73,10 @@ def _values(row: Mapping[str, Any]) -> dict[str, Value]:
     for parameter in reads(row["scheduler"], row["engine"], row["workload"]):
         value = row.get(parameter.column)
         if value is not None and not pd.isna(value):
-            found[parameter.key] = parameter.check(getattr(value, "item", lambda v=value: v)())
+            plain = getattr(value, "item", lambda v=value: v)()
+            if isinstance(parameter, NumberOrAuto) and plain == 0:
+                plain = AUTO  # as datasets have it
+            found[parameter.key] = parameter.check(plain)
     return found
 
 
