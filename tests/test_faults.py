@@ -183,6 +183,7 @@ def test_a_driver_killed_at_fifty_instants(tmp_path, undisturbed, longest_s, exe
         assert_same(path / "out", undisturbed)
 
 
+@pytest.mark.slow
 def test_signals_leave_no_process(tmp_path, undisturbed, longest_s) -> None:
     numbers = [signal.SIGINT, signal.SIGTERM]
     disturbed_until_done(tmp_path, numbers, "ray", 2, longest_s)
@@ -206,6 +207,7 @@ def killed_workers(path: Path, undisturbed: list[pd.DataFrame], every_s: float) 
     return killed
 
 
+@pytest.mark.slow
 def test_workers_killed_every_second(tmp_path, undisturbed) -> None:
     assert killed_workers(tmp_path, undisturbed, 1.0) >= 2
 
@@ -224,6 +226,7 @@ def meminfo(name: str) -> int:
     return next(1024 * int(line.split()[1]) for line in lines if line.startswith(name + ":"))
 
 
+@pytest.mark.slow
 def test_a_point_that_eats_memory_costs_itself_alone(monkeypatch) -> None:
     """Ray ends it before the machine is full; here that is at 3 GB more than now."""
     total, room = meminfo("MemTotal"), meminfo("MemAvailable")
