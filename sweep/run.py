@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -113,15 +113,15 @@ def _execute(
         with Interrupts(console, leave=local) as interrupts:
             try:
                 if executor is None:
-                    executor = stack.enter_context(_executor(settings, todo))
+                    executor = stack.enter_context(
+                        _executor(settings, todo, lambda: interrupts.asked)
+                    )
                 interrupts.install()
                 with Progress(len(todo), console) as progress:
                     results = executor(todo, wanted)
                     _collect(results, data, progress, counts, settings, interrupts)
             except KeyboardInterrupt:
                 pass
-            except SystemExit:  # Ray's own handler of SIGTERM, there while Ray starts
-                interrupts.asked = True
             data.flush()
             complete = sum(counts.values()) == len(todo)
             if complete:
@@ -171,7 +171,9 @@ def _collect(
 
 
 @contextmanager
-def _executor(settings: Settings, todo: Sequence[Point]) -> Iterator[execute.Executor]:
+def _executor(
+    settings: Settings, todo: Sequence[Point], asked: Callable[[], bool] = lambda: False
+) -> Iterator[execute.Executor]:
     def meanwhile() -> None:
         execute.warm(todo)
 
@@ -188,6 +190,7 @@ def _executor(settings: Settings, todo: Sequence[Point]) -> Iterator[execute.Exe
     with execute.RayExecutor(
         **{name: value for name, value in given.items() if value is not None},
         meanwhile=meanwhile,
+        asked=asked,
     ) as executor:
         yield executor
 
