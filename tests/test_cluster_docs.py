@@ -58,7 +58,7 @@ def test_there_is_something_to_check() -> None:
     assert {kind for kind, _ in BLOCKS} == {"sh", "yaml"}
     assert len(SCRIPTS) >= 5
     calls = [words[0] for text in SCRIPTS for words in commands(text, "ray")]
-    assert {"start", "up", "exec", "rsync-down", "down", "health-check", "job"} <= set(calls)
+    assert {"start", "up", "exec", "rsync-down", "down", "job"} <= set(calls)
     assert sum(len(commands(text, "python -m sweep")) for text in SCRIPTS) == 4
 
 
@@ -181,6 +181,11 @@ def free_port() -> int:
         return int(listener.getsockname()[1])
 
 
+def listens(port: int) -> bool:
+    with closing(socket.socket()) as caller:
+        return not caller.connect_ex(("127.0.0.1", port))
+
+
 @pytest.fixture
 def own_ray(tmp_path) -> Iterator[dict[str, str]]:
     """Return an environment in which Ray has a directory of its own; end what starts in it."""
@@ -194,6 +199,9 @@ def own_ray(tmp_path) -> Iterator[dict[str, str]]:
         "PYTHONPATH": str(ROOT),
         "RAY_TMPDIR": str(short),
         "RAY_USAGE_STATS_ENABLED": "0",
+        # Ray asks for a token wherever it finds one on the machine: this cluster has its own.
+        "RAY_AUTH_MODE": "token",
+        "RAY_AUTH_TOKEN": mark,
         "RECIPE": mark,
     }
     assert watch(f"RECIPE={mark}", calm=3, look_s=0.1, longest_s=20)
@@ -201,7 +209,7 @@ def own_ray(tmp_path) -> Iterator[dict[str, str]]:
 
 
 STUBS = {
-    "scontrol": 'echo 127.0.0.1; echo 127.0.0.2; echo 127.0.0.3; [ "$*" = "show hostnames n[1-3]" ]',
+    "scontrol": 'printf "127.0.0.%d\\n" 1 2 3; [ "$*" = "show hostnames n[1-3]" ]',
     # What is left of the words when the options are gone, as often as there are tasks.
     "srun": """
 echo "$*" >> calls
@@ -255,7 +263,10 @@ def test_a_job_is_submitted(tmp_path, own_ray) -> None:
             [
                 *("ray", "start", "--head", f"--port={port}", "--num-cpus=1", "--block"),
                 *(f"--dashboard-port={board}", f"--temp-dir={own_ray['RAY_TMPDIR']}"),
-                *(f"--dashboard-agent-listen-port={free_port()}", "--ray-client-server-port=0"),
+                *(
+                    f"--dashboard-agent-listen-port={free_port()}",
+                    f"--ray-client-server-port={free_port()}",
+                ),
             ],
             cwd=tmp_path,
             env=own_ray,
@@ -263,7 +274,7 @@ def test_a_job_is_submitted(tmp_path, own_ray) -> None:
             stderr=said,
         )
     deadline = time.monotonic() + 90
-    while socket.socket().connect_ex(("127.0.0.1", board)):
+    while not listens(board):
         assert head.poll() is None, (tmp_path / "said").read_text()
         assert time.monotonic() < deadline
         time.sleep(0.5)
