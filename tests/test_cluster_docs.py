@@ -247,7 +247,7 @@ def test_the_slurm_script_runs(tmp_path, own_ray) -> None:
     code = process.wait(timeout=300)
     assert code == 0, (tmp_path / "said").read_text()
     assert load(tmp_path / "outputs" / "mine")["status"].tolist() == ["ok", "ok"]
-    head, workers, driver = (tmp_path / "calls").read_text().splitlines()
+    driver, head, workers = sorted((tmp_path / "calls").read_text().splitlines())
     assert "-w 127.0.0.1 ray start --head" in head
     assert "--nodes=2 --ntasks=2 --overlap -x 127.0.0.1 ray start --address=127.0.0.1:" in workers
     assert "-w 127.0.0.1 python -m sweep" in driver
