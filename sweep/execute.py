@@ -58,7 +58,12 @@ def _knock(address: str) -> None:
 def _start_ray(address: str | None, num_cpus: int | None) -> None:
     import ray
 
-    more: dict[str, Any] = {"num_cpus": num_cpus, "include_dashboard": False}
+    more: dict[str, Any] = {
+        "num_cpus": num_cpus,
+        "include_dashboard": False,
+        # Workers are ready when the first points come, and after a death before they get any.
+        "_system_config": {"preload_python_modules": ["numba", "sweep.work"]},
+    }
     if address is not None:
         more = {"runtime_env": _travelling_code()}
     try:
