@@ -8,20 +8,21 @@ import sys
 import time
 from collections import Counter
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from sweep import load
+from sweep import execute, load
 from tests.test_execute import points_of, ray_with, rows_of
 
 ROOT = Path(__file__).resolve().parents[1]
 
 
-@pytest.fixture
-def cluster(monkeypatch) -> Iterator[Any]:
-    """Start a head and a node of one CPU each; their working directory is not the project's."""
+@contextmanager
+def several_nodes(monkeypatch, workers: int) -> Iterator[Any]:
+    """Start a head and nodes of one CPU each; their working directory is not the project's."""
     import ray
     from ray.cluster_utils import Cluster
 
@@ -29,12 +30,33 @@ def cluster(monkeypatch) -> Iterator[Any]:
     monkeypatch.setenv("RAY_health_check_period_ms", "500")
     monkeypatch.setenv("RAY_health_check_initial_delay_ms", "0")
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
-    cluster.add_node(num_cpus=1)
     try:
+        for _ in range(workers):
+            cluster.add_node(num_cpus=1)
         yield cluster
     finally:
         ray.shutdown()
         cluster.shutdown()
+
+
+@pytest.fixture
+def cluster(monkeypatch) -> Iterator[Any]:
+    with several_nodes(monkeypatch, workers=1) as cluster:
+        yield cluster
+
+
+def sweep_there(cwd: Path, name: str, where: str) -> None:
+    words = ("scheduler=asebf,varys", "replicates=2", "workload.coflows=30")
+    done = subprocess.run(
+        [sys.executable, "-m", "sweep", *words, where, f"output.dir={name}"],
+        cwd=cwd,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        timeout=200,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.slow
@@ -78,22 +100,77 @@ def test_the_code_travels_and_nodes_come_and_go(cluster, tmp_path) -> None:
 
 @pytest.mark.slow
 def test_the_command_line_on_a_cluster_and_the_same_rows(cluster, tmp_path) -> None:
-    for name, where in (("there", f"ray.address={cluster.address}"), ("here", "executor=local")):
-        words = ("scheduler=asebf,varys", "replicates=2", "workload.coflows=30")
-        done = subprocess.run(
-            [sys.executable, "-m", "sweep", *words, where, f"output.dir={name}"],
-            cwd=tmp_path,
-            env=os.environ | {"PYTHONPATH": str(ROOT)},
-            capture_output=True,
-            text=True,
-            timeout=200,
-            check=False,
-        )
-        assert done.returncode == 0, done.stdout + done.stderr
+    sweep_there(tmp_path, "there", f"ray.address={cluster.address}")
+    sweep_there(tmp_path, "here", "executor=local")
     there, here = (
         load(tmp_path / name).drop(columns=["wall_s", "host"]) for name in ("there", "here")
     )
     assert there.equals(here)
+
+
+@pytest.mark.slow
+def test_a_workload_is_built_once_and_kept_once_on_a_node(cluster, monkeypatch) -> None:
+    import ray
+    from ray.experimental import get_object_locations
+
+    built, kept, real = [], [], (execute.build_trace, ray.put)
+
+    def build(point):
+        built.append(point.trace_id)
+        return real[0](point)
+
+    def put(trace):
+        kept.append(real[1](trace))
+        return kept[-1]
+
+    def dawdle(point):
+        import time
+
+        import sweep.work
+
+        def build_trace(point):
+            raise AssertionError("a worker builds a workload")
+
+        sweep.work.build_trace = build_trace
+        time.sleep(0.1)
+
+    todo = points_of(
+        *("scheduler=asebf", "queue.base=range(2,22)", "seed=1,2"),
+        *("workload.coflows=300", "workload.ports=40"),
+    )
+    nodes = {node.node_id for node in cluster.list_all_nodes()}
+    with ray_with(dawdle, address=cluster.address, chunk=2, retries=0) as executor:
+        monkeypatch.setattr(execute, "build_trace", build)
+        monkeypatch.setattr(ray, "put", put)
+        rows = rows_of(executor(todo, frozenset()))
+        places = [where["node_ids"] for where in get_object_locations(kept).values()]
+    assert {row["status"] for row in rows.values()} == {"ok"}
+    assert sorted(built) == sorted({point.trace_id for point in todo})
+    assert len(places) == 2
+    for where in places:
+        assert len(where) == len(set(where))
+        assert set(where) <= nodes
+    assert {node for where in places for node in where} == nodes
+
+
+def machine_code(cache: Path) -> dict[str, int]:
+    return {str(path): path.stat().st_mtime_ns for path in cache.rglob("*.nb[ci]")}
+
+
+@pytest.mark.slow
+def test_a_new_start_of_ray_compiles_nothing(tmp_path, monkeypatch) -> None:
+    """Each start brings the code to a new place; one process of a machine compiles a kernel."""
+    cache = tmp_path / "cache"
+    monkeypatch.setenv("COFLOW_SWEEP_CACHE", str(cache))
+    found = []
+    for name in ("first", "second"):
+        with several_nodes(monkeypatch, workers=1) as cluster:
+            sweep_there(tmp_path, name, f"ray.address={cluster.address}")
+        found.append(machine_code(cache))
+    sweep_there(tmp_path, "here", "executor=local")
+    found.append(machine_code(cache))
+    assert found[0]
+    assert found[0] == found[1] == found[2]
 
 
 @pytest.mark.slow
