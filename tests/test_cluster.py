@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -45,12 +46,12 @@ def cluster(monkeypatch) -> Iterator[Any]:
         yield cluster
 
 
-def sweep_there(cwd: Path, name: str, where: str) -> None:
+def sweep_there(cwd: Path, name: str, where: str, code: Path = ROOT) -> None:
     words = ("scheduler=asebf,varys", "replicates=2", "workload.coflows=30")
     done = subprocess.run(
         [sys.executable, "-m", "sweep", *words, where, f"output.dir={name}"],
         cwd=cwd,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        env=os.environ | {"PYTHONPATH": str(code)},
         capture_output=True,
         text=True,
         timeout=200,
@@ -164,8 +165,11 @@ def test_a_new_start_of_ray_compiles_nothing(tmp_path, monkeypatch) -> None:
     monkeypatch.setenv("COFLOW_SWEEP_CACHE", str(cache))
     found = []
     for name in ("first", "second"):
+        code = tmp_path / f"code-{name}"
+        for package in ("conf", "core", "sweep"):
+            shutil.copytree(ROOT / package, code / package, copy_function=shutil.copyfile)
         with several_nodes(monkeypatch, workers=1) as cluster:
-            sweep_there(tmp_path, name, f"ray.address={cluster.address}")
+            sweep_there(tmp_path, name, f"ray.address={cluster.address}", code)
         found.append(machine_code(cache))
     sweep_there(tmp_path, "here", "executor=local")
     found.append(machine_code(cache))

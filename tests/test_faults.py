@@ -38,6 +38,59 @@ GONE_S = 10.0
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="no /proc")
 
 
+GUARDED = """
+import subprocess, sys, time
+from sweep.guard import Guard
+guard = Guard()
+sleeper = ["sh", "-c", "trap '' INT TERM HUP; (sleep 60; true) & sleep 60; true"]
+marked = subprocess.Popen(sleeper, start_new_session=True)
+guard.unmark()
+other = subprocess.Popen(["sleep", "60"])
+print(marked.pid, guard._process.pid, other.pid, flush=True)
+if sys.argv[1] == "close":
+    guard.close()
+    print("closed", flush=True)
+time.sleep(60)
+"""
+
+
+def alive(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+@pytest.mark.parametrize("how", ["close", "kill"])
+def test_a_guard_ends_what_is_marked_and_nothing_else(how) -> None:
+    """Both the process and its child, at an orderly end and after ``kill -9``."""
+    process = subprocess.Popen(
+        [sys.executable, "-c", GUARDED, how],
+        cwd=ROOT,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+    )
+    assert process.stdout is not None
+    marked, guard, other = map(int, process.stdout.readline().split())
+    try:
+        if how == "close":
+            assert process.stdout.readline() == "closed\n"
+        else:
+            assert alive(marked)
+            process.kill()
+        deadline = time.monotonic() + GONE_S
+        while alive(marked) or alive(guard):
+            assert time.monotonic() < deadline
+            time.sleep(0.05)
+        assert alive(other)
+    finally:
+        process.kill()
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(other, signal.SIGKILL)
+        process.communicate()
+
+
 class Sweep:
     """A sweep in a process of its own, and all that it starts."""
 
@@ -337,3 +390,18 @@ def test_a_disk_that_fills_up(tmp_path, small_disk, executor) -> None:
     said = run.output()
     assert run.process.returncode == 0, said
     assert_same(small_disk / "out", tables(tmp_path / "out"))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("executor", ["local", "ray"])
+def test_a_damaged_part_at_resume(tmp_path, undisturbed, executor) -> None:
+    run = Sweep(tmp_path, f"executor={executor}")
+    assert run.process.wait(300) == 0
+    (part,) = (tmp_path / "out" / "results").glob("*.parquet")
+    part.write_bytes(part.read_bytes()[: part.stat().st_size // 2])
+    run = Sweep(tmp_path, f"executor={executor}")
+    said = run.output()
+    assert run.process.returncode == 0, said
+    assert f"{part.name} is damaged: set aside as" in said
+    assert not run.left_over()
+    assert_same(tmp_path / "out", undisturbed)
