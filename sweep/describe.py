@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Mapping
 
 from rich.console import Console
@@ -66,7 +66,7 @@ def estimate(plan: Plan, directory: str, workers: int, console: Console) -> None
     workers : int
     console : Console
     """
-    kinds = Counter((p.scheduler, p.engine, p.workload) for p in plan.points.values())
+    kinds = plan.points.without(()).kinds()
     known = _seconds(directory)
     total = sum(number * known[kind] for kind, number in kinds.items() if kind in known)
     if unknown := [" ".join(kind) for kind in kinds if kind not in known]:

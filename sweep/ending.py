@@ -88,8 +88,7 @@ def _rows(plan: Plan, directory: str) -> Iterator[Row]:
 
 
 def _in_order(plan: Plan, rows: Iterable[Row]) -> list[Row]:
-    place = {name: k for k, name in enumerate(plan.points)}
-    return sorted(rows, key=lambda row: place[row["point_id"]])
+    return sorted(rows, key=lambda row: plan.points.place(row["point_id"]) or 0)
 
 
 def _best_and_worst(rows: Iterable[Row]) -> list[Row]:

@@ -9,7 +9,8 @@ import pytest
 
 from core.errors import GridError, InputError, ParameterError, TraceError
 from sweep.app import read_request, register
-from sweep.plan import build_trace, make_plan
+from sweep.plan import make_plan
+from sweep.point import build_trace
 
 DATA = "tests/data/traces"
 

@@ -22,7 +22,7 @@ from core.registry import reads
 from core.schedulers import schedulers
 from core.shuffle.parameters import AUTO, NumberOrAuto
 from core.trace import Trace
-from sweep.plan import Point, build_trace
+from sweep.point import Point, build_trace
 
 MOST_COFLOWS, MOST_PORTS = 12, 8
 
