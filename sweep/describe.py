@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rich.console import Console
 
@@ -15,6 +16,9 @@ from sweep.store import read_results
 
 _ENOUGH = 5000
 """Rows of an earlier run that an estimate is made from."""
+
+MOST_VALUES = 20
+"""Of an axis that are all listed."""
 
 Kind = tuple[str, str, str]
 """Scheduler, engine, workload."""
@@ -31,7 +35,7 @@ def describe(plan: Plan, console: Console) -> None:
         if isinstance(values, Interval):
             say(f"  {key}: {values}")
         elif len(values) > 1:
-            say(f"  {key}: {', '.join(map(str, values))}")
+            say(f"  {key}: {_listed(values)}")
         else:
             fixed.append(f"{key}={values[0]}")
     for keys in plan.shape.zipped:
@@ -53,6 +57,13 @@ def describe(plan: Plan, console: Console) -> None:
     if points < rows:
         for reason in plan.unread():
             say(f"  {reason}")
+
+
+def _listed(values: Sequence[Any]) -> str:
+    """Return the values of an axis, of many the first and the last."""
+    if len(values) <= MOST_VALUES:
+        return ", ".join(map(str, values))
+    return f"{', '.join(map(str, values[:3]))}, … {values[-1]} ({len(values)} values)"
 
 
 def estimate(plan: Plan, directory: str, workers: int, console: Console) -> None:

@@ -20,11 +20,13 @@ import numpy.typing as npt
 
 from core.errors import GridError
 from core.parameters import condition
-from sweep.expand import Expansion, Names
+from sweep.expand import SEEDS, Expansion, Names
 from sweep.grid import Grid, check_all_read, checked_axes, declarations
 from sweep.point import NAMES, Point, stored
 from sweep.rows import GridRows, Interval, Shape
 from sweep.settings import SEED
+
+SEED_KEYS = frozenset({"seed", *SEEDS})
 
 Row = dict[str, Any]
 Index = npt.NDArray[np.int64]
@@ -128,6 +130,10 @@ class Points(Mapping[str, Point]):
             raise KeyError(name)
         return self._table.point(int(self.rows[place]))
 
+    def name(self, place: int) -> str:
+        """Return the id of a point by its place in the order of the grid."""
+        return f"{self._table.point_id[self.rows[place]]:016x}"
+
     def place(self, name: str) -> int | None:
         """Return the place of an id in the order of the grid, None where it is not there."""
         try:
@@ -193,6 +199,17 @@ class Plan:
     def asked(self) -> int:
         """Combinations that were asked for; each may be several rows, one a replicate."""
         return len(self.table.rows)
+
+    def lines(self) -> Index:
+        """Return a number for each unique point, the same for replicates and other seeds of it."""
+        combination = self.table.combination[self.points.rows]
+        if not SEED_KEYS & set(self.axes):
+            return combination
+        others = [
+            hash(tuple(value for key, value in asked.items() if key not in SEED_KEYS))
+            for asked in self.table.rows
+        ]
+        return np.array(others, np.int64)[combination]
 
     def digest(self) -> str:
         """Return what tells the plan's grid from any other: it changes with every row."""
