@@ -16,6 +16,7 @@ import pandas as pd
 
 from sweep import load
 from sweep.report import plot
+from sweep.report.draw import save
 
 HERE = Path(__file__).parent
 PUBLISHED = (
@@ -93,10 +94,9 @@ def main(first: str, second: str) -> None:
     page = HERE / "reproduction.md"
     text = filled(page.read_text(), "headline", headline(load(first)))
     page.write_text(filled(text, "sensitivity", sensitivity(load(second))))
-    metadata = {"Date": None}
-    plot("average_cct", first).savefig(HERE / "reproduction.svg", metadata=metadata)
+    save(plot("average_cct", first), HERE / "reproduction.svg")
     where = {"engine": "coflowsim"}
-    plot("heat", second, where=where).savefig(HERE / "sensitivity.svg", metadata=metadata)
+    save(plot("heat", second, where=where), HERE / "sensitivity.svg")
 
 
 if __name__ == "__main__":

@@ -75,7 +75,7 @@ class Chart:
         Columns of which one value is shown at a time. Files have a panel for each value of the
         first, as far as there is room, and the first value of the others.
     text : str
-        Column with what stands at each mark.
+        Column with what stands at each mark; `text_label` says what it is.
     hover : tuple of str
         Further columns that the page tells about a mark.
     end : str
@@ -101,6 +101,7 @@ class Chart:
     colour: str = ""
     select: tuple[str, ...] = ()
     text: str = ""
+    text_label: str = ""
     hover: tuple[str, ...] = ()
     end: str = ""
     size: str = ""

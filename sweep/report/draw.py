@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -68,6 +69,13 @@ def draw(title: str, table: pd.DataFrame, chart: Chart) -> Figure:
         fixed = "" if len(panels) > 1 else panels[0][0]
         figure.suptitle(f"{title}\n{fixed}" if fixed else title, x=0.01, ha="left", fontsize=11)
         return figure
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure; the same one gives the same SVG, byte by byte."""
+    with mpl.rc_context(_STYLE):
+        dated = {"metadata": {"Date": None}} if path.suffix == ".svg" else {}
+        figure.savefig(path, dpi=150, **dated)  # type: ignore[arg-type]
 
 
 def panels_of(table: pd.DataFrame, chart: Chart) -> list[tuple[str, pd.DataFrame]]:
@@ -252,6 +260,8 @@ def _legend(figure: Figure, axes: Axes, chart: Chart, colours: Colours) -> None:
         handles.append(Line2D([], [], color=colour, ls=style, label=value, marker=marker))
     marked, names = axes.get_legend_handles_labels()
     handles += [h for h, n in zip(marked, names, strict=True) if n == chart.x[0].marker_label != ""]
+    if chart.text_label:
+        handles.append(Line2D([], [], ls="none", label=chart.text_label))
     if handles:
         columns = _legend_columns([str(h.get_label()) for h in handles])
         figure.legend(handles=handles, loc="outside lower left", ncols=columns, fontsize="small")
