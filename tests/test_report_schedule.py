@@ -76,7 +76,12 @@ def test_any_small_workload_has_its_schedule(
 def test_why_there_is_no_schedule_is_said_in_one_line(tmp_path: Path) -> None:
     trace = tmp_path / "trace.txt"
     trace.write_text(TRACE)
-    own = ("workload=trace", f"workload.path={trace}", "scheduler=asebf,fair", "output.coflows=true")
+    own = (
+        "workload=trace",
+        f"workload.path={trace}",
+        "scheduler=asebf,fair",
+        "output.coflows=true",
+    )
     run = sweep(tmp_path / "run", *own)
     drawn = table_of("gantt", open_runs([run]))
     assert drawn.table["setting"].unique().tolist() == ["asebf"]

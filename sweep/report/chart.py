@@ -40,6 +40,8 @@ class Axis:
         Column with half the 95 % interval; empty where there is none.
     marker : str
         Column with a value that is marked beside each bar; `marker_label` says what it is.
+    of : str
+        Column that says which metric the numbers are; its title stands after the label.
     """
 
     column: str
@@ -50,6 +52,7 @@ class Axis:
     error: str = ""
     marker: str = ""
     marker_label: str = ""
+    of: str = ""
 
     @property
     def title(self) -> str:

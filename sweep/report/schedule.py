@@ -20,7 +20,6 @@ from core.fluid.view import View
 from core.parameters import Value, defaults
 from core.registry import reads
 from core.schedulers import schedulers
-from core.shuffle.parameters import AUTO, NumberOrAuto
 from core.trace import Trace
 from sweep.plan import SEEDS, Point, build_trace
 
@@ -38,7 +37,7 @@ def schedule_of(row: Mapping[str, Any]) -> pd.DataFrame:
     Parameters
     ----------
     row : mapping of str to value
-        A row of results.
+        A row of `Dataset.points`.
 
     Returns
     -------
@@ -76,8 +75,8 @@ def schedule_of(row: Mapping[str, Any]) -> pd.DataFrame:
 def values_of(row: Mapping[str, Any]) -> dict[str, Value]:
     """Return what the point of a row has read, by key, as the plan had it.
 
-    Datasets have 0 for ``auto`` and nothing for a default that is empty; rows of the grid may
-    have values that the point does not read.
+    Datasets have nothing for a default that is empty; rows of the grid may have values that the
+    point does not read.
     """
     found: dict[str, Value] = {}
     for parameter in reads(row["scheduler"], row["engine"], row["workload"]):
@@ -87,8 +86,6 @@ def values_of(row: Mapping[str, Any]) -> dict[str, Value]:
         if pd.isna(value):
             value = row.get("seed") if parameter.key in SEEDS else parameter.default
         value = getattr(value, "item", lambda v=value: v)()
-        if isinstance(parameter, NumberOrAuto) and value == 0:
-            value = AUTO
         found[parameter.key] = parameter.check(value)
     return found
 
@@ -96,7 +93,7 @@ def values_of(row: Mapping[str, Any]) -> dict[str, Value]:
 def _number(row: Mapping[str, Any], name: str) -> float:
     """Return a number of a row, 0 where it is not known."""
     value = row.get(name)
-    return 0.0 if pd.isna(value) else float(value)  # type: ignore[arg-type]
+    return 0.0 if pd.isna(value) else float(value)
 
 
 def _ports(trace: Trace) -> int:
