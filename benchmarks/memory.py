@@ -80,10 +80,8 @@ def main() -> None:
         for n in sizes or [1000, 10_000, 100_000]:
             driver, worker, took = measure(n, *TOY)
             planning, _, planned = measure(n, *TOY, "sweep.dry_run=true")
-            print(
-                f"{n:8} {driver:10.0f} {worker:10.0f} {took:7.1f}   {planning:15.0f} {planned:7.1f}",
-                flush=True,
-            )
+            whole = f"{n:8} {driver:10.0f} {worker:10.0f} {took:7.1f}"
+            print(f"{whole}   {planning:15.0f} {planned:7.1f}", flush=True)
     print("  points  coflows stored  driver MB  worker MB       s")
     for n in sizes or [1000, 10_000]:
         driver, worker, took = measure(n, *COFLOWS)
