@@ -55,7 +55,13 @@ def describe(plan: Plan, console: Console) -> None:
     parts.append(f"{count(rows, 'grid row')}{replicates}{condition}")
     say(f"{', '.join(parts)}: {count(points, 'unique point')}")
     if points < rows:
-        for reason in plan.unread():
+        reasons = plan.unread()
+        need = "needs" if rows - points == 1 else "need"
+        say(
+            f"the other {count(rows - points, 'row')} {need} no run of their own"
+            + ":" * bool(reasons)
+        )
+        for reason in reasons:
             say(f"  {reason}")
 
 
