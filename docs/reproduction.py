@@ -94,7 +94,9 @@ def finished(directory: str) -> pd.DataFrame:
     table = load(directory)
     missing = int((table["status"] != "ok").fillna(True).sum())
     if missing:
-        raise SystemExit(f"{directory}: {missing} of {len(table)} rows have no result; run it again")
+        raise SystemExit(
+            f"{directory}: {missing} of {len(table)} rows have no result; run it again"
+        )
     return table
 
 
