@@ -3,7 +3,8 @@
 Pure bookkeeping: no Ray, no clock of its own. A worker reports its points in order, so what a
 chunk has not reported begins with the point that ran when the worker ended, or with points whose
 report was lost. Only a point that was alone is ever blamed for a death, and only one that was
-known to run for a timeout; the others of the chunk are handed out again.
+known to run for a timeout; the others of the chunk are handed out again. A worker that dies before
+its first point says little about it: that counts only where no worker comes to begin any more.
 """
 
 from __future__ import annotations
@@ -22,6 +23,9 @@ CHUNK_S = 1.0
 
 MOST_POINTS = 1000
 """Points of a chunk, so that results in flight fit in memory however quick the points are."""
+
+UNBEGUN = 25
+"""Deaths before a first point that count as one after it: most of a short life is its start."""
 
 REPORT_COST_S = 0.001
 """Seconds that a report takes a worker, about."""
@@ -87,6 +91,8 @@ class Handout:
         self._trace_id: str | None = None
         self._again: deque[Chunk] = deque()
         self._deaths: Counter[str] = Counter()
+        # By scheduler: deaths since a worker that had a point of it last came to begin.
+        self._unbegun: Counter[str] = Counter()
 
     @property
     def empty(self) -> bool:
@@ -133,6 +139,9 @@ class Handout:
 
     def heard(self, chunk: Chunk, results: Iterable[Result], now: float) -> None:
         """Note what a worker has reported."""
+        if chunk.heard is None:
+            for point in chunk.points:
+                self._unbegun.pop(point.scheduler, None)
         chunk.heard = now
         for result in results:
             del chunk.points[0]
@@ -168,7 +177,9 @@ class Handout:
             return
         first, *rest = chunk.points
         known = chunk.careful or not rest
-        if chunk.late is not None:
+        if chunk.heard is None and not innocent:
+            yield from self._never_began(chunk, reason)
+        elif chunk.late is not None:
             if known and first is chunk.late:
                 yield not_ok(
                     first, "timeout", f"ran longer than sweep.timeout_s={self.timeout_s:g}"
@@ -184,15 +195,36 @@ class Handout:
                 self._queue(rest, chunk.trace)
                 self._queue([first], chunk.trace)
             elif (died := self._deaths[first.point_id]) > self.retries:
-                times = "time" if died == 1 else "times"
-                message = f"its worker died {died} {times} ({_said(reason)})"
-                yield not_ok(first, "error", message, str(reason))
+                yield _blamed(first, died, "", reason)
             else:
                 self._queue([first], chunk.trace)
+
+    def _never_began(self, chunk: Chunk, reason: BaseException) -> Iterator[Result]:
+        """Queue a chunk whose worker died before the first point; yield a row at the last.
+
+        Chance alone can kill many workers in a row, or the code of a scheduler does.
+        """
+        first, *rest = chunk.points
+        names = {point.scheduler for point in chunk.points}
+        self._unbegun.update(names)
+        died = max(self._unbegun[name] for name in names)
+        if died <= UNBEGUN * (self.retries + 1):
+            self._queue(chunk.points, chunk.trace)
+        elif rest:
+            self._queue(rest, chunk.trace)
+            self._queue([first], chunk.trace)
+        else:
+            yield _blamed(first, died, " before it began", reason)
 
     def _queue(self, points: list[Point], trace: Any) -> None:
         if points:
             self._again.append(Chunk(points, trace, careful=True))
+
+
+def _blamed(point: Point, died: int, when: str, reason: BaseException) -> Result:
+    times = "time" if died == 1 else "times"
+    message = f"its worker died {died} {times}{when} ({_said(reason)})"
+    return not_ok(point, "error", message, str(reason))
 
 
 def _said(reason: BaseException) -> str:

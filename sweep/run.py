@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -112,15 +112,15 @@ def _execute(
         with Interrupts(console, leave=local) as interrupts:
             try:
                 if executor is None:
-                    executor = stack.enter_context(_executor(settings, todo))
+                    executor = stack.enter_context(
+                        _executor(settings, todo, lambda: interrupts.asked)
+                    )
                 interrupts.install()
                 with Progress(len(todo), console) as progress:
                     results = executor(todo, wanted)
                     _collect(results, data, progress, counts, settings, interrupts)
             except KeyboardInterrupt:
                 pass
-            except SystemExit:  # Ray's own handler of SIGTERM, there while Ray starts
-                interrupts.asked = True
             data.flush()
             complete = sum(counts.values()) == len(todo)
             if complete:
@@ -170,7 +170,9 @@ def _collect(
 
 
 @contextmanager
-def _executor(settings: Settings, todo: Chosen) -> Iterator[execute.Executor]:
+def _executor(
+    settings: Settings, todo: Chosen, asked: Callable[[], bool] = lambda: False
+) -> Iterator[execute.Executor]:
     def meanwhile() -> None:
         execute.warm((engine, scheduler) for scheduler, engine, _ in todo.kinds())
 
@@ -187,6 +189,7 @@ def _executor(settings: Settings, todo: Chosen) -> Iterator[execute.Executor]:
     with execute.RayExecutor(
         **{name: value for name, value in given.items() if value is not None},
         meanwhile=meanwhile,
+        asked=asked,
     ) as executor:
         yield executor
 
