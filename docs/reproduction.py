@@ -16,6 +16,7 @@ import pandas as pd
 
 from sweep import load
 from sweep.report import plot
+from sweep.report.draw import save
 
 HERE = Path(__file__).parent
 PUBLISHED = (
@@ -88,15 +89,25 @@ def filled(text: str, mark: str, lines: Sequence[str]) -> str:
     return re.sub(rf"<!-- {mark} -->.*?<!-- end -->", block, text, flags=re.DOTALL)
 
 
+def finished(directory: str) -> pd.DataFrame:
+    """Return a dataset all of whose points are there; half a grid gives wrong tables."""
+    table = load(directory)
+    missing = int((table["status"] != "ok").fillna(True).sum())
+    if missing:
+        raise SystemExit(
+            f"{directory}: {missing} of {len(table)} rows have no result; run it again"
+        )
+    return table
+
+
 def main(first: str, second: str) -> None:
     """Fill the page and draw the figures."""
     page = HERE / "reproduction.md"
-    text = filled(page.read_text(), "headline", headline(load(first)))
-    page.write_text(filled(text, "sensitivity", sensitivity(load(second))))
-    metadata = {"Date": None}
-    plot("average_cct", first).savefig(HERE / "reproduction.svg", metadata=metadata)
+    text = filled(page.read_text(), "headline", headline(finished(first)))
+    page.write_text(filled(text, "sensitivity", sensitivity(finished(second))))
+    save(plot("average_cct", first), HERE / "reproduction.svg")
     where = {"engine": "coflowsim"}
-    plot("heat", second, where=where).savefig(HERE / "sensitivity.svg", metadata=metadata)
+    save(plot("heat", second, where=where), HERE / "sensitivity.svg")
 
 
 if __name__ == "__main__":

@@ -22,7 +22,7 @@ import sweep
 from core.errors import InputError
 from sweep.guard import Guard
 from sweep.handout import Chunk, Handout
-from sweep.plan import Point, build_trace
+from sweep.point import Point, build_trace
 from sweep.work import Details, Executor, Result, run_chunk, run_locally, warm
 
 __all__ = ["Details", "Executor", "RayExecutor", "Result", "run_locally", "warm"]

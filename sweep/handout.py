@@ -15,8 +15,8 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sweep.plan import Point
-from sweep.work import REPORT_S, Result, by_trace, failed, not_ok
+from sweep.point import Point
+from sweep.work import REPORT_S, Result, failed, not_ok
 
 CHUNK_S = 1.0
 """Seconds of work that a task should carry."""
@@ -63,6 +63,7 @@ class Handout:
     Parameters
     ----------
     points : sequence of Point
+        Those of one workload one after the other; each is looked at when it is due.
     prepare : callable (point) → object
         Builds the workload of a point; called once a workload, when its first point is due.
     size : int, optional
@@ -84,9 +85,10 @@ class Handout:
 
     def __post_init__(self) -> None:
         self.waiting = len(self.points)
-        self._groups = deque(group[::-1] for group in by_trace(self.points).values())
+        self._coming = iter(self.points)
+        self._next = next(self._coming, None)
         self._trace: Any = None
-        self._begun: list[Point] = []
+        self._trace_id: str | None = None
         self._again: deque[Chunk] = deque()
         self._deaths: Counter[str] = Counter()
         # By scheduler: deaths since a worker that had a point of it last came to begin.
@@ -108,24 +110,29 @@ class Handout:
         if self._again:
             yield self._again.popleft()
             return
-        while not self._begun and self._groups:
-            group = self._groups.popleft()
+        while self._next is not None and self._next.trace_id != self._trace_id:
+            name = self._next.trace_id
             try:
-                self._trace = self.prepare(group[-1])
-                self._begun = group
+                self._trace, self._trace_id = self.prepare(self._next), name
             except Exception as error:
-                self.waiting -= len(group)
-                yield from (failed(point, error) for point in reversed(group))
-        if self._begun:
+                while self._next is not None and self._next.trace_id == name:
+                    yield failed(self._pop(self._next), error)
+        if self._next is not None:
             yield self._cut(slots)
 
+    def _pop(self, point: Point) -> Point:
+        self._next = next(self._coming, None)
+        self.waiting -= 1
+        return point
+
     def _cut(self, slots: int) -> Chunk:
-        points, chunk, seconds = self._begun, list[Point](), 0.0
+        chunk, seconds = list[Point](), 0.0
         most = self.size or max(1, min(MOST_POINTS, math.ceil(self.waiting / (2 * slots))))
-        while points and len(chunk) < most and (self.size or seconds < CHUNK_S):
-            seconds += self.cost_s.get(points[-1].scheduler, CHUNK_S)
-            chunk.append(points.pop())
-        self.waiting -= len(chunk)
+        while (point := self._next) is not None and point.trace_id == self._trace_id:
+            if len(chunk) >= most or not (self.size or seconds < CHUNK_S):
+                break
+            seconds += self.cost_s.get(point.scheduler, CHUNK_S)
+            chunk.append(self._pop(point))
         # A timeout that strikes the right point at once is worth some time, but not too much.
         careful = self.timeout_s is not None and seconds > 10 * REPORT_COST_S * len(chunk)
         return Chunk(chunk, self._trace, careful)

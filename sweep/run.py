@@ -21,7 +21,7 @@ from sweep.ending import print_again, report
 from sweep.grid import Grid
 from sweep.interrupts import Interrupts
 from sweep.manifest import manifest_of, now
-from sweep.plan import Plan, Point, make_plan
+from sweep.plan import Chosen, Plan, make_plan
 from sweep.progress import Progress
 from sweep.store import Dataset
 
@@ -85,16 +85,15 @@ def _execute(
         executor = None
         if settings["ray.address"] is not None:
             # A cluster that does not answer is bad input: found before anything is written.
-            executor = stack.enter_context(_executor(settings, list(plan.points.values())))
+            executor = stack.enter_context(_executor(settings, plan.points.without(())))
         data = stack.enter_context(Dataset.open(directory, details=wanted))
         _say_set_aside(data, console)
         passed_over = (
             set() if settings["sweep.retry_failed"] else data.failed() & plan.points.keys()
         )
-        done = data.finished() | passed_over
-        todo = [point for name, point in plan.points.items() if name not in done]
+        todo = plan.points.without(data.finished() | passed_over)
         data.write_manifest(manifest)
-        data.write_points(plan.rows)
+        data.write_points(plan.rows, plan.digest())
         _point_latest_at(directory)
         if finished := len(plan.points) - len(todo) - len(passed_over):
             console.print(
@@ -172,10 +171,10 @@ def _collect(
 
 @contextmanager
 def _executor(
-    settings: Settings, todo: Sequence[Point], asked: Callable[[], bool] = lambda: False
+    settings: Settings, todo: Chosen, asked: Callable[[], bool] = lambda: False
 ) -> Iterator[execute.Executor]:
     def meanwhile() -> None:
-        execute.warm(todo)
+        execute.warm((engine, scheduler) for scheduler, engine, _ in todo.kinds())
 
     if settings["executor"] == "local" or not todo:
         yield execute.run_locally

@@ -21,6 +21,7 @@ from sweep.report.dataset import open_runs
 from sweep.report.draw import draw, panels_of
 from sweep.report.figures import figures
 from sweep.report.page import embedded
+from sweep.store.files import Folder
 from tests.report_data import AUTO, GRID, SHUFFLE, TOY, sweep
 
 HOSTILE = "</script><img src=x onerror=alert(1)>&\u2028"
@@ -200,10 +201,16 @@ def test_a_run_with_only_failures(
         column = pa.array([value] * len(table), pa.string())
         table = table.set_column(at, table.schema.field(at), column)
     pq.write_table(table, part)
-    assert main([str(place), "--out", str(tmp_path / "r")]) == 0
-    assert "every point that ran has failed" in capsys.readouterr().err
+    assert main([str(place), "--out", str(tmp_path / "r")]) == 1
+    said = capsys.readouterr()
+    assert said.err.splitlines() == [
+        "every point that ran has failed: there is nothing to draw, see Failures."
+    ]
+    assert said.out.splitlines()[0] == "no figure: nothing to draw"
     page = content(tmp_path / "r")
     assert page["figures"] == []
+    assert "nothing to draw" in page["notices"][0]
+    assert sorted(p.name for p in (tmp_path / "r").iterdir()) == ["index.html"]
     (failures,) = page["tables"]
     assert set(failures["table"]["data"]["error"]) == {f"Boom: {HOSTILE}"}
     assert "<img" not in (tmp_path / "r" / "index.html").read_text().split("<script>")[0]
@@ -226,10 +233,22 @@ def test_bad_input_is_named(
     manifest = json.loads((place / "manifest.json").read_text())
     (place / "manifest.json").write_text(json.dumps(manifest | {"schema_version": 99}))
     (tmp_path / "file").write_text("")
+    (tmp_path / "empty").mkdir()
+    begun, damaged = tmp_path / "begun", tmp_path / "damaged"
+    begun.mkdir()
+    shutil.copy(runs["toy"] / "manifest.json", begun)
+    shutil.copytree(runs["toy"], damaged)
+    for part in (damaged / "results").glob("*.parquet"):
+        part.write_bytes(part.read_bytes()[:100])
     toy = str(runs["toy"])
     for words, message in (
         ([str(tmp_path)], "is not a dataset"),
         ([str(tmp_path / "nowhere")], "does not exist"),
+        ([str(tmp_path / "empty")], "does not exist or is empty"),
+        ([str(tmp_path / "file")], "Not a directory"),
+        ([str(begun)], "the sweep has only begun"),
+        ([str(damaged)], "is damaged"),
+        ([toy, "--where", "engine=coflowsim"], "no row has this value; there are fluid"),
         ([str(place)], "schema version 99"),
         ([toy, toy, toy], "3 datasets"),
         ([toy, "--where", "sheduler=varys"], "did you mean 'scheduler'"),
@@ -240,6 +259,55 @@ def test_bad_input_is_named(
         said = capsys.readouterr().err
         assert message in said
         assert said.startswith("error: ")
+        assert said.count("\n") == 1
+
+
+def test_a_directory_that_is_being_written_to(
+    runs: dict[str, Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Parts that are merged between listing and reading are read again, as they are then."""
+    place = tmp_path / "open"
+    shutil.copytree(runs["toy"], place)
+    (part,) = sorted((place / "coflows").glob("*.parquet"))
+    read, gone = Folder.read_table, [part.name]
+
+    def merged(self: Folder, name: str, *more: Any) -> Any:
+        if gone and name.endswith(gone[0]):
+            gone.pop()
+            part.rename(part.with_name("part-000077.parquet"))
+        return read(self, name, *more)
+
+    monkeypatch.setattr(Folder, "read_table", merged)
+    found = table_of("cdf", open_runs([place])).table
+    assert not gone
+    monkeypatch.undo()
+    assert found.equals(table_of("cdf", open_runs([runs["toy"]])).table)
+
+
+def test_auto_is_called_auto(tmp_path: Path) -> None:
+    words = [w for w in AUTO if "sampling_rate" not in w and "partitioner" not in w]
+    more = ("shuffle.partitioner=hash,scid", "shuffle.sampling_rate=0.05,auto,0.2")
+    run = sweep(tmp_path / "auto", *words, *more, "shuffle.zipf=0.5,1", "output.coflows=true")
+    assert main([str(run), "--out", str(tmp_path / "r")]) == 0
+    names = {"settings", "fos_rate", "fos_zipf", "sampling_gain"}
+    for name in names:
+        csv = pd.read_csv(tmp_path / "r" / f"{name}.csv", dtype=str)
+        assert set(csv["shuffle_sampling_rate"].dropna()) == {"0.05", "auto", "0.2"}, name
+    loads = pd.read_csv(tmp_path / "r" / "reducer_loads.csv")
+    assert list(dict.fromkeys(loads["partitioner"])) == [
+        *("hash", "scid s=0.05", "scid s=auto", "scid s=0.2")
+    ]
+    page = content(tmp_path / "r")
+    axes = {axis["title"]: axis["values"] for axis in page["cube"]["axes"]}
+    assert axes["shuffle.sampling_rate"] == ["0.05", "0.2", "auto"]
+    labels = next(f for f in page["figures"] if f["name"] == "average_cct")["table"]["data"]
+    assert "asebf shuffle.partitioner=scid shuffle.sampling_rate=auto" in labels["label"]
+    # In the figure over the rate it stands at the rate that it chose.
+    table = load(run).query("shuffle_partitioner == 'scid' and shuffle_sampling_rate == 0")
+    chosen = pd.read_csv(tmp_path / "r" / "fos_rate.csv").query("line == 'scid at auto'")
+    assert chosen["rate"].tolist() == pytest.approx(table["sampled_share"].tolist())
+    only = open_runs([run]).where({"shuffle.sampling_rate": "auto"})
+    assert set(only.grid["shuffle_sampling_rate"]) == {"auto"}
 
 
 def test_what_is_embedded_cannot_end_its_script() -> None:

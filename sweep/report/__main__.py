@@ -12,7 +12,7 @@ from core.errors import InputError
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Run the command line; return the exit code: 2 for bad input."""
+    """Run the command line; return 0, 1 (a page without figures) or 2 (bad input, no page)."""
     began = time.perf_counter()
     parser = _parser()
     given = parser.parse_args(words)
@@ -44,19 +44,21 @@ def _report(given: argparse.Namespace, began: float) -> int:
     for text in notices(data):
         print(text, file=sys.stderr)
     drawn, left_out = write_report(data, given.out)
-    for why in left_out:
+    for why in left_out if drawn else ():
         print(f"not drawn: {why}")
     size = (Path(given.out) / "index.html").stat().st_size / 1e6
     took = time.perf_counter() - began
-    print(f"{len(drawn)} figures: {', '.join(drawn)}")
+    print(f"{len(drawn)} figures: {', '.join(drawn)}" if drawn else "no figure: nothing to draw")
     print(f"{given.out}/index.html: {size:.1f} MB in {took:.1f} s")
-    return 0
+    return 0 if drawn else 1
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m sweep.report",
         description="Figures, tables and a page from the dataset of a sweep; two are compared.",
+        epilog="Exit code: 0; 1 where no point has a result, so that the page has no figures but "
+        "says what failed; 2 for bad input.",
     )
     parser.add_argument(
         "dataset", nargs="*", default=["outputs/latest"], help="output.dir of a sweep, or of two"

@@ -125,13 +125,13 @@ def draw_all(data: Dataset) -> tuple[list[Drawn], list[tuple[Figure, str]]]:
 
 
 def _write(drawn: Drawn, place: Path) -> None:
-    from sweep.report.draw import draw
+    from sweep.report.draw import draw, save
 
     name = drawn.figure.name
     drawn.table.to_csv(place / f"{name}.csv", index=False)
     drawing = draw(drawn.figure.title, drawn.table, drawn.chart)
-    drawing.savefig(place / f"{name}.svg", metadata={"Date": None})
-    drawing.savefig(place / f"{name}.png", dpi=150)
+    for suffix in ("svg", "png"):
+        save(drawing, place / f"{name}.{suffix}")
 
 
 def rounded(table: pd.DataFrame) -> pd.DataFrame:

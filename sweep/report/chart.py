@@ -40,6 +40,8 @@ class Axis:
         Column with half the 95 % interval; empty where there is none.
     marker : str
         Column with a value that is marked beside each bar; `marker_label` says what it is.
+    of : str
+        Column that says which metric the numbers are; its title stands after the label.
     """
 
     column: str
@@ -50,6 +52,7 @@ class Axis:
     error: str = ""
     marker: str = ""
     marker_label: str = ""
+    of: str = ""
 
     @property
     def title(self) -> str:
@@ -75,7 +78,7 @@ class Chart:
         Columns of which one value is shown at a time. Files have a panel for each value of the
         first, as far as there is room, and the first value of the others.
     text : str
-        Column with what stands at each mark.
+        Column with what stands at each mark; `text_label` says what it is.
     hover : tuple of str
         Further columns that the page tells about a mark.
     end : str
@@ -101,6 +104,7 @@ class Chart:
     colour: str = ""
     select: tuple[str, ...] = ()
     text: str = ""
+    text_label: str = ""
     hover: tuple[str, ...] = ()
     end: str = ""
     size: str = ""

@@ -11,7 +11,8 @@ from typing import Any
 import pandas as pd
 
 from core.errors import GridError, InputError, StoreError, nearest
-from core.registry import reads
+from core.registry import parameters, reads
+from core.shuffle.parameters import AUTO, NumberOrAuto
 from sweep.report.settings import plain, settings_table
 from sweep.store import load, read_manifest
 from sweep.store.files import Folder
@@ -147,7 +148,7 @@ def open_runs(paths: Sequence[str | os.PathLike[str]]) -> Dataset:
             grid.insert(0, RUN, name)
         runs.append(Run(name, os.fspath(path), read_manifest(path)))
         grids.append(grid)
-    return Dataset(tuple(runs), pd.concat(grids, ignore_index=True))
+    return Dataset(tuple(runs), with_words(pd.concat(grids, ignore_index=True)))
 
 
 def in_memory(table: pd.DataFrame) -> Dataset:
@@ -162,14 +163,24 @@ def in_memory(table: pd.DataFrame) -> Dataset:
         raise InputError("not a table of sweep.load(): it has no columns point_id and scheduler")
     name = next((n for n, c in DETAILS.items() if {m.name for m in c} <= {*table.columns}), None)
     if name is None:
-        return Dataset((Run("table"),), table)
+        return Dataset((Run("table"),), with_words(table))
     own = {m.name for m in DETAILS[name]}
     grid = table[[n for n in table.columns if n not in own]].drop_duplicates("point_id")
     grid = grid.assign(status="ok").reset_index(drop=True)
     if name == "coflows":
         mean = table.groupby("point_id")["cct_s"].mean()
         grid["mean_cct_s"] = grid["point_id"].map(mean)
-    return Dataset((Run("table"),), grid, {name: table})
+    return Dataset((Run("table"),), with_words(grid), {name: table})
+
+
+def with_words(grid: pd.DataFrame) -> pd.DataFrame:
+    """Return a grid with the word ``auto`` where a dataset has 0 for it."""
+    for parameter in parameters().values():
+        name = parameter.column
+        if isinstance(parameter, NumberOrAuto) and name in grid and (grid[name] == 0).any():
+            column = grid[name]
+            grid = grid.assign(**{name: column.astype(object).mask(column == 0, AUTO)})
+    return grid
 
 
 def read_details(

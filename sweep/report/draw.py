@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from textwrap import fill
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +13,10 @@ import pandas as pd
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
-from matplotlib.ticker import PercentFormatter
+from matplotlib.ticker import LogFormatter, MaxNLocator, PercentFormatter
 
 from sweep.report.chart import PALETTE, Axis, Chart
-from sweep.report.settings import plain
+from sweep.report.settings import measure_axis, metric_title, plain
 from sweep.table.values import key_of
 
 if TYPE_CHECKING:
@@ -29,6 +30,8 @@ _MARKERS = "osD^v<>P"
 _NAMED = ("heat", "bars", "spans")
 _WRAP = 40
 """Letters of a name in one line."""
+_SLIVER = 0.012
+"""Share of the axis below which a span has no room for a white edge."""
 _STYLE: Any = {
     "svg.hashsalt": "coflow-sweep",  # the same picture is the same file
     "svg.fonttype": "none",
@@ -61,13 +64,21 @@ def draw(title: str, table: pd.DataFrame, chart: Chart) -> Figure:
             axes.remove()
         for k, (axes, (name, part)) in enumerate(zip(grid, panels, strict=False)):
             _DRAW[chart.mark](axes, part, chart, colours)
-            _finish(axes, chart, first=k % across == 0)
+            _finish(axes, part, chart, first=k % across == 0)
             if len(panels) > 1:
                 axes.set_title(fill(name, 44), fontsize="small", loc="left")
         _legend(figure, grid[0], chart, colours)
         fixed = "" if len(panels) > 1 else panels[0][0]
+        fixed = fixed or " ".join(_named(n, v) for n, v in chart.fixed.items())
         figure.suptitle(f"{title}\n{fixed}" if fixed else title, x=0.01, ha="left", fontsize=11)
         return figure
+
+
+def save(figure: Figure, path: Path) -> None:
+    """Write a figure; the same one gives the same SVG, byte by byte."""
+    with mpl.rc_context(_STYLE):
+        dated = {"metadata": {"Date": None}} if path.suffix == ".svg" else {}
+        figure.savefig(path, dpi=150, **dated)  # type: ignore[arg-type]
 
 
 def panels_of(table: pd.DataFrame, chart: Chart) -> list[tuple[str, pd.DataFrame]]:
@@ -89,7 +100,9 @@ def panels_of(table: pd.DataFrame, chart: Chart) -> list[tuple[str, pd.DataFrame
 
 
 def _named(name: str, value: str) -> str:
-    return value if name in ("setting", "metric", "side", "trace") else f"{key_of(name)}={value}"
+    if name == "metric":
+        return measure_axis(value).label
+    return value if name in ("setting", "side", "trace") else f"{key_of(name)}={value}"
 
 
 def colours_of(table: pd.DataFrame, chart: Chart) -> Colours:
@@ -137,15 +150,25 @@ def _bars(axes: Axes, table: pd.DataFrame, chart: Chart, colours: Colours) -> No
 def _spans(axes: Axes, table: pd.DataFrame, chart: Chart, colours: Colours) -> None:
     names = table[chart.y[0].column].map(plain)
     place = {name: k for k, name in enumerate(dict.fromkeys(names))}
+    first, last = table[chart.x[0].column].to_numpy(float), table[chart.end].to_numpy(float)
+    whole = last.max(initial=0.0) - first.min(initial=0.0)
     for (_, colour, _r), part in _groups(table, chart, colours):
         at = [place[n] for n in part[chart.y[0].column].map(plain)]
         start = part[chart.x[0].column].to_numpy(float)
         width = part[chart.end].to_numpy(float) - start
-        axes.barh(at, width, left=start, height=0.7, color=colour, edgecolor="w", linewidth=0.5)
-    if chart.text:
-        middle = (table[chart.x[0].column] + table[chart.end]) / 2
-        for name, at, text in zip(names, middle, table[chart.text], strict=True):
-            axes.annotate(str(text), (at, place[name]), va="center", ha="center", fontsize="small")
+        edges = ["w" if w > _SLIVER * whole else colour for w in width]
+        axes.barh(at, width, left=start, height=0.7, color=colour, edgecolor=edges, linewidth=0.5)
+    if chart.text and chart.colour:  # inside, where there is room
+        for name, start, end, text in zip(names, first, last, table[chart.text], strict=True):
+            if end - start > _SLIVER * whole * (1 + len(str(text))):
+                axes.annotate(
+                    str(text), ((start + end) / 2, place[name]), va="center", ha="center",
+                    color="w", fontsize="small",
+                )  # fmt: skip
+    elif chart.text:
+        for name, end, text in zip(names, last, table[chart.text], strict=True):
+            axes.annotate(f"  {text}", (end, place[name]), va="center", fontsize="small")
+        axes.set_xlim(first.min() - 0.05 * whole, last.max() + 0.45 * whole)
     axes.set_yticks(list(place.values()), [fill(n, _WRAP) for n in place])
     axes.set_ylim(len(place) - 0.4, -0.6)
 
@@ -224,22 +247,39 @@ def _error(table: pd.DataFrame, axis: Axis) -> Any:
     return table[axis.error].fillna(0).to_numpy(float) if there else None
 
 
-def _finish(axes: Axes, chart: Chart, first: bool) -> None:
+class _Plain(LogFormatter):
+    """Numbers of a logarithmic axis as they are: text is no formula here."""
+
+    def __call__(self, x: float, pos: int | None = None) -> str:
+        return f"{x:g}" if super().__call__(x, pos) else ""
+
+
+def _finish(axes: Axes, table: pd.DataFrame, chart: Chart, first: bool) -> None:
     x, y = chart.x[0], chart.y[0]
-    axes.set_xlabel(x.title)
+    axes.set_xlabel(_title(x, table))
     names_on_y = chart.mark in ("bars", "spans")
     if first and not (names_on_y and y.column == "label"):
-        axes.set_ylabel(y.title)
+        axes.set_ylabel(_title(y, table))
     for axis, ruler, named in ((x, axes.xaxis, False), (y, axes.yaxis, names_on_y)):
         if named or chart.mark == "heat":
             continue
         if axis.log:
             (axes.set_xscale if axis is x else axes.set_yscale)("log")
+            ruler.set_major_formatter(_Plain())
+            ruler.set_minor_formatter(_Plain())
         elif axis.share:
             ruler.set_major_formatter(PercentFormatter(1.0, symbol=""))
+        elif pd.api.types.is_integer_dtype(table[axis.column]):
+            ruler.set_major_locator(MaxNLocator(integer=True))
         ruler.grid(visible=True, alpha=0.3, linewidth=0.5)
     if chart.mark == "steps":
         axes.set_ylim(0, 1)
+
+
+def _title(axis: Axis, table: pd.DataFrame) -> str:
+    if not axis.of:
+        return axis.title
+    return f"{metric_title(str(table[axis.of].iloc[0]))}, {axis.label}"
 
 
 def _legend(figure: Figure, axes: Axes, chart: Chart, colours: Colours) -> None:
@@ -252,6 +292,8 @@ def _legend(figure: Figure, axes: Axes, chart: Chart, colours: Colours) -> None:
         handles.append(Line2D([], [], color=colour, ls=style, label=value, marker=marker))
     marked, names = axes.get_legend_handles_labels()
     handles += [h for h, n in zip(marked, names, strict=True) if n == chart.x[0].marker_label != ""]
+    if chart.text_label:
+        handles.append(Line2D([], [], ls="none", label=chart.text_label))
     if handles:
         columns = _legend_columns([str(h.get_label()) for h in handles])
         figure.legend(handles=handles, loc="outside lower left", ncols=columns, fontsize="small")
@@ -260,7 +302,8 @@ def _legend(figure: Figure, axes: Axes, chart: Chart, colours: Colours) -> None:
 def _explained(chart: Chart, colours: Colours) -> Colours:
     """Return the colours that need a legend."""
     bars_named = chart.mark == "bars" and chart.colour == chart.y[0].column
-    return colours if 1 < len(colours) <= MOST_IN_LEGEND and not bars_named else {}
+    least = 1 if chart.mark == "heat" else 2
+    return colours if least <= len(colours) <= MOST_IN_LEGEND and not bars_named else {}
 
 
 def _legend_columns(names: Sequence[str]) -> int:

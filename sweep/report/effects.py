@@ -11,7 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sweep.report.dataset import Dataset
-from sweep.report.settings import plain
+from sweep.report.settings import in_order, plain
 
 Floats = npt.NDArray[np.float64]
 
@@ -44,10 +44,8 @@ class Cube:
 
 
 def values_of(column: pd.Series) -> list[str]:
-    """Return the values of a column as text: numbers ascending, names as they come."""
-    if pd.api.types.is_numeric_dtype(column) and not pd.api.types.is_bool_dtype(column):
-        column = column.sort_values()
-    return list(dict.fromkeys(plain(v) for v in column))
+    """Return the values of a column as text: numbers ascending, then names as they come."""
+    return list(dict.fromkeys(plain(v) for v in in_order(column)))
 
 
 def cube_of(data: Dataset) -> Cube:

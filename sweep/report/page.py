@@ -17,7 +17,13 @@ from plotly.offline import get_plotlyjs
 from sweep.report.chart import PALETTE
 from sweep.report.dataset import Dataset
 from sweep.report.effects import cube_of
-from sweep.report.settings import LARGER_IS_BETTER, measure_axis, measures_in
+from sweep.report.settings import (
+    LARGER_IS_BETTER,
+    MEASURES,
+    measure_axis,
+    measures_in,
+    metric_title,
+)
 from sweep.report.summary import facts, failures, notices
 from sweep.table.values import key_of
 
@@ -40,6 +46,7 @@ def page(data: Dataset, drawn: Sequence[Drawn], missing: Sequence[tuple[Figure, 
     content = {
         "palette": PALETTE,
         "titles": {name: key_of(name) for name in data.parameters},
+        "metrics": {m.name: metric_title(m.name) for m in MEASURES},
         "runs": [{"name": run.name, "facts": facts(run, data)} for run in data.runs],
         "notices": notices(data),
         "figures": [_figure(d) for d in drawn],

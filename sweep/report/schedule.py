@@ -20,11 +20,12 @@ from core.fluid.view import View
 from core.parameters import Value, defaults
 from core.registry import reads
 from core.schedulers import schedulers
-from core.shuffle.parameters import AUTO, NumberOrAuto
 from core.trace import Trace
-from sweep.plan import Point, build_trace
+from sweep.expand import SEEDS
+from sweep.point import Point, build_trace
 
-MOST_COFLOWS, MOST_PORTS = 12, 8
+MOST_COFLOWS, MOST_PORTS = 12, 24
+"""What a chart has room for; ports of both sides that send or receive."""
 
 
 class NoScheduleError(Exception):
@@ -37,7 +38,7 @@ def schedule_of(row: Mapping[str, Any]) -> pd.DataFrame:
     Parameters
     ----------
     row : mapping of str to value
-        A row of results.
+        A row of `Dataset.points`.
 
     Returns
     -------
@@ -53,31 +54,52 @@ def schedule_of(row: Mapping[str, Any]) -> pd.DataFrame:
     """
     if row["engine"] != "fluid":
         raise NoScheduleError("only engine=fluid has exact schedules")
-    if row["coflows"] > MOST_COFLOWS:
+    if _number(row, "coflows") > MOST_COFLOWS:
         raise NoScheduleError(f"more than {MOST_COFLOWS} coflows: use workload=toy")
-    if row["engine_trigger"] != "flow" or row["engine_interval_ms"] != 0:
-        raise NoScheduleError("rates change between decisions: use engine.trigger=flow")
-    values = _values(row)
     try:
+        values = values_of(row)
         trace = build_trace(_point(row, values))
     except (InputError, OSError) as error:
-        raise NoScheduleError("the workload cannot be built again; use workload=toy") from error
-    if trace.ports > MOST_PORTS:
-        raise NoScheduleError(f"more than {MOST_PORTS} ports: use workload=toy")
+        raise NoScheduleError(f"the workload cannot be built again: {error}") from error
+    if values["engine.trigger"] != "flow" or values["engine.interval_ms"] != 0:
+        raise NoScheduleError("rates change between decisions: use engine.trigger=flow")
+    if len(trace) > MOST_COFLOWS:
+        raise NoScheduleError(f"more than {MOST_COFLOWS} coflows: use workload=toy")
+    if _ports(trace) > MOST_PORTS:
+        raise NoScheduleError(f"more than {MOST_PORTS} ports in use: use workload=toy")
     pieces = pd.DataFrame(_pieces(trace, str(row["scheduler"]), values))
+    if not len(pieces):
+        raise NoScheduleError("no coflow has bytes")
     return _joined(pieces)
 
 
-def _values(row: Mapping[str, Any]) -> dict[str, Value]:
-    found = {}
+def values_of(row: Mapping[str, Any]) -> dict[str, Value]:
+    """Return what the point of a row has read, by key, as the plan had it.
+
+    Datasets have nothing for a default that is empty; rows of the grid may have values that the
+    point does not read.
+    """
+    found: dict[str, Value] = {}
     for parameter in reads(row["scheduler"], row["engine"], row["workload"]):
+        if not parameter.is_read(found):
+            continue
         value = row.get(parameter.column)
-        if value is not None and not pd.isna(value):
-            plain = getattr(value, "item", lambda v=value: v)()
-            if isinstance(parameter, NumberOrAuto) and plain == 0:
-                plain = AUTO  # as datasets have it
-            found[parameter.key] = parameter.check(plain)
+        if pd.isna(value):
+            value = row.get("seed") if parameter.key in SEEDS else parameter.default
+        value = getattr(value, "item", lambda v=value: v)()
+        found[parameter.key] = parameter.check(value)
     return found
+
+
+def _number(row: Mapping[str, Any], name: str) -> float:
+    """Return a number of a row, 0 where it is not known."""
+    value = row.get(name)
+    return 0.0 if pd.isna(value) else float(value)
+
+
+def _ports(trace: Trace) -> int:
+    """Return how many ports, of both sides, a trace uses."""
+    return sum(len(np.unique(side)) for side in (trace.src, trace.dst))
 
 
 def _point(row: Mapping[str, Any], values: Mapping[str, Value]) -> Point:

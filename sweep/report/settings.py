@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -44,6 +45,12 @@ def measure_axis(name: str, **more: Any) -> Axis:
     metric = next(m for m in MEASURES if m.name == name)
     label = _SHORT.get(name, name.removesuffix("_s").replace("_", " "))
     return Axis(name, label, metric.unit, share=name in _SHARES, **more)
+
+
+def metric_title(name: str) -> str:
+    """Return what a metric of results is called, with the unit of its numbers as they are."""
+    axis = measure_axis(name)
+    return f"{axis.label} (as a fraction)" if axis.share else axis.title
 
 
 def measures_in(frame: pd.DataFrame) -> list[str]:
@@ -103,10 +110,21 @@ def labels(frame: pd.DataFrame, knobs: Sequence[str]) -> list[str]:
     for _, group in frame.groupby("scheduler", sort=False):
         for name in knobs:
             if name != "scheduler" and group[name].nunique(dropna=True) > 1:
-                shown = [f" {key_of(name)}={plain(v)}" for v in group[name]]
+                shown = ["" if pd.isna(v) else f" {key_of(name)}={plain(v)}" for v in group[name]]
                 at = frame.index.get_indexer(group.index)
                 texts[at] = [a + b for a, b in zip(texts[at], shown, strict=True)]
     return [str(text) for text in texts]
+
+
+def in_order(column: pd.Series) -> list[Any]:
+    """Return the values of a column, each once: numbers ascending, then words as they come."""
+
+    def place(value: Any) -> tuple[int, float]:
+        if isinstance(value, Real) and not isinstance(value, bool) and value == value:
+            return 0, float(value)
+        return 1, 0.0
+
+    return sorted(column.unique(), key=place)
 
 
 def plain(value: Any) -> str:

@@ -54,7 +54,9 @@ def notices(data: Dataset) -> list[str]:
                 f"{total - open_} of {total} points are there, and only those are shown."
             )
         if failed and not ok.any():
-            found.append(f"{name}every point that ran has failed: there is nothing to draw.")
+            found.append(
+                f"{name}every point that ran has failed: there is nothing to draw, see Failures."
+            )
         elif failed:
             found.append(f"{name}{failed} of {total} points failed; they are not in the figures.")
     return found

@@ -83,23 +83,24 @@ function errorOf(figure, axis, part) {
 function barTraces(figure, view, rows, colours) {
   const { chart, table } = figure, [x, y] = [view.x, view.y];
   const spans = chart.mark === "spans";
-  const own = chart.text && view.x === chart.x[0];
+  const own = chart.text && view.x.column === chart.x[0].column;
+  const inside = spans && chart.colour; // beside the bar where there is no colour to tell it by
   const traces = grouped(figure, rows, colours).map(([name, { colour }, part]) => ({
-    type: "bar", orientation: "h", name: plain(name), marker: { color: colour },
+    type: "bar", orientation: "h", name: plain(name), showlegend: name !== "", marker: { color: colour },
     y: part.map((i) => wrapped(shown(table.data[y.column][i]))),
     base: spans ? part.map((i) => table.data[x.column][i]) : undefined,
     x: part.map((i) => spans ? table.data[chart.end][i] - table.data[x.column][i] : scaled(x, table.data[x.column][i])),
     error_x: errorOf(figure, x, part),
-    text: own && spans ? part.map((i) => plain(shown(table.data[chart.text][i]))) : undefined,
-    textposition: "inside", textfont: { color: "#fff" },
+    text: own && inside ? part.map((i) => plain(shown(table.data[chart.text][i]))) : undefined,
+    textposition: "inside", insidetextanchor: "middle", textangle: 0, textfont: { color: "#fff" },
     hovertext: part.map((i) => told(figure, i, [y, x])), hoverinfo: "text",
   }));
-  if (own && !spans) {
-    const half = (x.error && table.data[x.error]) || [];
+  if (own && !inside) {
+    const half = (x.error && table.data[x.error]) || [], ends = table.data[spans ? chart.end : x.column];
     traces.push({ // beside the bar and its whisker
       type: "scatter", mode: "text", showlegend: false, hoverinfo: "skip", cliponaxis: false,
       textposition: "middle right", y: rows.map((i) => wrapped(shown(table.data[y.column][i]))),
-      x: rows.map((i) => scaled(x, table.data[x.column][i] + (half[i] || 0))),
+      x: rows.map((i) => scaled(x, ends[i] + (half[i] || 0))),
       text: rows.map((i) => ` ${plain(table.data[chart.text][i] || "")}`),
     });
   }
@@ -186,18 +187,19 @@ const TRACES = {
   bars: barTraces, spans: barTraces, lines: lineTraces, steps: lineTraces, points: pointTraces, heat: heatTraces,
 };
 
-function layoutOf(figure, view, traces) {
-  const { ink, line, card } = theme(), { chart } = figure, { x, y } = view;
+function layoutOf(figure, view, traces, rows) {
+  const { ink, line, card } = theme(), { chart, table } = figure, { x, y } = view;
+  const barred = chart.mark === "bars" || chart.mark === "spans";
+  const most = narrow() ? (barred ? 20 : 32) : 80; // letters in a line of an axis' title
   const wide = (side) => { // more than two decades need no ticks between them
     const values = traces.flatMap((t) => [...(t[side] || [])]).filter((v) => v > 0);
     return values.length > 0 && values.reduce((a, b) => Math.max(a, b)) > 100 * values.reduce((a, b) => Math.min(a, b));
   };
   const axisOf = (axis, name) => ({
     dtick: axis.log && !name && chart.mark !== "heat" && wide(axis === x ? "x" : "y") ? 1 : undefined,
-    title: { text: name ? "" : wrapped(axis.title, narrow() ? 32 : 80), standoff: 8 }, automargin: true, gridcolor: line,
+    title: { text: name ? "" : wrapped(axis.title, most), standoff: 8 }, automargin: true, gridcolor: line, showgrid: !name, exponentformat: "power", minexponent: 4,
     zerolinecolor: line, linecolor: line, type: name || chart.mark === "heat" ? "category" : axis.log ? "log" : "linear",
   });
-  const barred = chart.mark === "bars" || chart.mark === "spans";
   const layout = {
     paper_bgcolor: card, plot_bgcolor: card, font: { color: ink, size: narrow() ? 11 : 13 },
     margin: { l: 50, r: narrow() ? 12 : 30, t: 10, b: 45 }, barmode: "overlay", dragmode: narrow() ? false : "zoom",
@@ -206,19 +208,28 @@ function layoutOf(figure, view, traces) {
     height: 420,
   };
   if (chart.mark === "heat") layout.yaxis.title.text = plain(y.title);
+  if (chart.mark === "steps") layout.yaxis.range = [0, 101];
   if (barred) {
-    const names = new Set(traces.flatMap((t) => t.y));
+    const names = unique(rows.map((i) => wrapped(shown(table.data[y.column][i]))));
     layout.yaxis.autorange = "reversed";
     layout.yaxis.categoryorder = "array";
-    layout.yaxis.categoryarray = [...names];
-    const tall = [...names].reduce((sum, name) => sum + Math.max(34, 8 + 14 * linesOf(name)), 0);
-    layout.height = Math.max(220, 130 + tall);
-    const ends = traces.flatMap((t) => t.x.map((v, k) => v + (t.base ? t.base[k] : 0))).filter(Number.isFinite);
-    const most = Math.max(0, ...ends), least = Math.min(0, ...ends);
-    if (chart.mark === "bars" && view.x === chart.x[0] && chart.text) {
-      layout.xaxis.range = [least * 1.1, (most || 1) * (narrow() ? 1.5 : 1.2)]; // room for the text
+    layout.yaxis.categoryarray = names;
+    layout.uniformtext = { mode: "hide", minsize: 8 };
+    const tallest = names.reduce((most, name) => Math.max(most, 34, 10 + 15 * linesOf(name)), 0);
+    layout.height = Math.max(220, 130 + tallest * names.length);
+    const bars = traces.filter((t) => t.type === "bar");
+    const starts = bars.flatMap((t) => [...(t.base || [])]), besides = traces.filter((t) => t.mode === "text").flatMap((t) => t.x);
+    const ends = [...bars.flatMap((t) => t.x.map((v, k) => v + (t.base ? t.base[k] : 0))), ...besides].filter(Number.isFinite);
+    const most = ends.reduce((a, b) => Math.max(a, b), starts.length ? -Infinity : 0);
+    const least = [...ends, ...starts].reduce((a, b) => Math.min(a, b), starts.length ? Infinity : 0);
+    if (besides.length) { // room for the text
+      const letters = traces.flatMap((t) => (t.mode === "text" ? t.text : [])).reduce((a, b) => Math.max(a, b.length), 0);
+      const share = Math.min(0.75, (letters * (narrow() ? 6 : 7.5)) / (narrow() ? 150 : 650));
+      const wide = (most - least) || Math.abs(most) || 1;
+      layout.xaxis.range = [least - (least === 0 ? 0 : 0.1 * wide), most + (wide * share) / (1 - share)];
     }
-    layout.legend.y = -70 / layout.height;
+    layout.legend.y = -(50 + 20 * linesOf(layout.xaxis.title.text)) / (layout.height - 55);
+    layout.height += narrow() ? 18 * traces.length : 0;
   } else if (chart.mark !== "heat") {
     layout.height += (narrow() ? 34 : 20) * Math.ceil(traces.length / (narrow() ? 1 : 3));
   }
@@ -228,7 +239,7 @@ function layoutOf(figure, view, traces) {
 function drawChart(place, figure, view, rows) {
   const colours = coloursOf(figure);
   const traces = TRACES[figure.chart.mark](figure, view, rows, colours);
-  const layout = layoutOf(figure, view, traces);
+  const layout = layoutOf(figure, view, traces, rows);
   place.style.height = `${layout.height}px`;
   return Plotly.react(place, traces, layout, { responsive: true, displaylogo: false, displayModeBar: false });
 }

@@ -1,6 +1,8 @@
 "use strict";
 // Heat maps over any two axes of the grid: what is fixed is looked up, what is not is averaged.
 
+const TIE = 1e-9; // means that differ by less, as a ratio, are the same
+
 class Explorer {
   constructor(figure) {
     this.start = figure;
@@ -80,7 +82,8 @@ class Explorer {
       data[z.column].push(value);
       data.winner.push(winner);
       data.margin.push(margin);
-      data.text.push(winner === null ? this.short(z, value) : margin === null ? "" : `+${Number((100 * margin).toPrecision(2))} %`);
+      const ahead = margin !== null && margin <= TIE ? "tie" : `+${Number((100 * margin).toPrecision(2))} %`;
+      data.text.push(winner === null ? this.short(z, value) : margin === null ? "" : ahead);
     };
     const best = new Map();
     for (const [key, value] of this.means(this.wins ? [this.x, this.y, this.who] : [this.x, this.y])) {
@@ -92,8 +95,9 @@ class Explorer {
     for (const [i, j] of sorted) {
       const ranked = best.get(`${i},${j}`).sort((a, b) => up * (a[0] - b[0]) || a[1] - b[1]);
       if (!this.wins) { add(i, j, ranked[0][0], null, null); continue; }
-      const next = ranked[1], margin = next && ranked[0][0] ? Math.abs(next[0] / ranked[0][0] - 1) : null;
-      add(i, j, ranked[0][0], axes[this.who].values[ranked[0][1]], margin);
+      const [first] = ranked[0], ratio = (value) => first ? Math.abs(value / first - 1) : value === first ? 0 : null;
+      const alike = ranked.filter(([value]) => ratio(value) !== null && ratio(value) <= TIE);
+      add(i, j, first, alike.map(([, who]) => axes[this.who].values[who]).join(" = "), ranked[1] ? ratio(ranked[1][0]) : null);
     }
     const chart = { ...this.start.chart, hover: this.wins ? ["margin"] : [], text: "text", colour: this.wins ? "winner" : "" };
     return { ...this.start, chart, table: { rows: data.text.length, data } };

@@ -20,6 +20,12 @@ function cardOf(title, id) {
   return card;
 }
 
+function named(view, chosen) {
+  // Axes whose numbers are the metric that is chosen have its name, too.
+  const title = (axis) => axis && axis.of ? { ...axis, title: `${DATA.metrics[chosen[axis.of]]}, ${axis.label}` } : axis;
+  return { x: title(view.x), y: title(view.y), z: view.z };
+}
+
 function addFigure(figure) {
   const { chart, table } = figure, card = cardOf(figure.title, figure.name);
   const controls = element("div", { className: "controls" });
@@ -31,7 +37,7 @@ function addFigure(figure) {
     const now = explorer ? explorer.figure() : figure;
     const rows = rowsOf(now.table, explorer ? {} : chosen);
     empty.textContent = rows.length ? "" : "No point with these values.";
-    return drawChart(plot, now, explorer ? explorer.view : view, rows);
+    return drawChart(plot, now, explorer ? explorer.view : named(view, chosen), rows);
   };
   if (explorer) explorer.controls(controls, draw);
   else {
@@ -45,7 +51,8 @@ function addFigure(figure) {
       const values = unique(table.data[name].map(shown));
       chosen[name] = values[0];
       if (values.length > 1) {
-        control(controls, DATA.titles[name] || name, values, (k) => { chosen[name] = values[k]; draw(); });
+        const names = name === "metric" ? values.map((v) => DATA.metrics[v] || v) : values;
+        control(controls, DATA.titles[name] || name, names, (k) => { chosen[name] = values[k]; draw(); });
       }
     }
   }

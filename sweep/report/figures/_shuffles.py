@@ -7,7 +7,7 @@ import pandas as pd
 from sweep.report.chart import Axis
 from sweep.report.dataset import Dataset
 from sweep.report.figures._base import NothingToDrawError
-from sweep.report.settings import measure_axis, settings_table
+from sweep.report.settings import in_order, measure_axis, settings_table
 
 RATE, ZIPF, PARTITIONER = "shuffle_sampling_rate", "shuffle_zipf", "shuffle_partitioner"
 MEASURES = ("fos_records", "fos_bytes", "max_over_mean", "predicted_fos", "mean_job_s")
@@ -31,6 +31,15 @@ def shuffles(data: Dataset) -> tuple[pd.DataFrame, list[str]]:
     by = [*dict.fromkeys([*rest, RATE, ZIPF, PARTITIONER])]
     frame = settings_table(points, [n for n in by if n != "scheduler"], ["scheduler"])
     return frame, rest
+
+
+def at_every_rate(frame: pd.DataFrame) -> pd.DataFrame:
+    """Return shuffles with partitioners that do not sample repeated at every rate."""
+    rates = in_order(frame[RATE].dropna())
+    if not rates:
+        return frame
+    blind = frame[frame[RATE].isna()]
+    return pd.concat([frame.dropna(subset=RATE), *(blind.assign(**{RATE: r}) for r in rates)])
 
 
 def measures(frame: pd.DataFrame) -> tuple[Axis, ...]:

@@ -62,6 +62,7 @@ def chart(table: pd.DataFrame) -> Chart:
         colour="scheduler",
         select=columns_before(table, "scheduler"),
         text="improvement_text",
+        text_label="%: improvement of the mean CCT",
         hover=("improvement", "n", "bound_s"),
         note="Improvement of the mean CCT: (slow − fast) / slow; of two settings the faster over "
         "the slower, of more each over the first; a minus sign marks slower ones. Whiskers: 95 % "

@@ -41,13 +41,19 @@ def chart(table: pd.DataFrame) -> Chart:
     """Draw a point a pair; on the line both runs agree."""
     return Chart(
         "points",
-        x=(Axis("a", "first run", log=True), Axis("a", "first run (linear)")),
-        y=(Axis("b", "second run", log=True), Axis("b", "second run (linear)")),
+        x=(
+            Axis("a", "first run", log=True, of="metric"),
+            Axis("a", "first run (linear)", of="metric"),
+        ),
+        y=(
+            Axis("b", "second run", log=True, of="metric"),
+            Axis("b", "second run (linear)", of="metric"),
+        ),
         colour="scheduler",
         select=("metric",),
         hover=(*columns_before(table, "metric"), "change"),
         diagonal=True,
-        note="The same parameters and seeds in both runs, times in s; the line is x = y. "
+        note="The same parameters and seeds in both runs; the line is x = y. "
         "same_point: also the same engine version and workload.",
     )
 

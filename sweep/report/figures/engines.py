@@ -55,8 +55,14 @@ def chart(table: pd.DataFrame) -> Chart:
     """Draw a point a setting; on the line both agree."""
     return Chart(
         "points",
-        x=(Axis("coflowsim_s", "coflowsim", "s", log=True), Axis("coflowsim_s", "coflowsim", "s")),
-        y=(Axis("fluid_s", "fluid", "s", log=True), Axis("fluid_s", "fluid", "s")),
+        x=(
+            Axis("coflowsim_s", "coflowsim", log=True, of="metric"),
+            Axis("coflowsim_s", "coflowsim (linear)", of="metric"),
+        ),
+        y=(
+            Axis("fluid_s", "fluid", log=True, of="metric"),
+            Axis("fluid_s", "fluid (linear)", of="metric"),
+        ),
         colour="scheduler",
         select=("metric",),
         hover=("label", "difference"),

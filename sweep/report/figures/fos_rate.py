@@ -4,22 +4,39 @@ from __future__ import annotations
 
 import pandas as pd
 
+from core.shuffle.parameters import AUTO
 from sweep.report.chart import Axis, Chart, columns_before
 from sweep.report.dataset import Dataset
 from sweep.report.figures._base import Figure, NothingToDrawError
-from sweep.report.figures._shuffles import MEASURES, PARTITIONER, RATE, ZIPF, measures, shuffles
+from sweep.report.figures._shuffles import (
+    MEASURES,
+    PARTITIONER,
+    RATE,
+    ZIPF,
+    at_every_rate,
+    measures,
+    shuffles,
+)
+
+SAMPLED = "rate"
 
 
 def table(data: Dataset) -> pd.DataFrame:
-    """One row per partitioner and rate; one that does not sample stands at every rate."""
+    """One row per partitioner and rate; one that does not sample stands at every rate.
+
+    ``rate`` is the share of records that is sampled: under ``auto`` the mean of what it chose.
+    """
     frame, rest = shuffles(data)
-    rates = sorted(frame[RATE].dropna().unique())
-    if len(rates) < 2:
+    if frame[RATE].nunique() < 2:
         raise NothingToDrawError("one sampling rate: sweep shuffle.sampling_rate=0.01,0.05,0.2")
-    blind = frame[frame[RATE].isna()]
-    found = pd.concat([frame.dropna(subset=RATE), *(blind.assign(**{RATE: r}) for r in rates)])
+    auto = frame[RATE] == AUTO
+    asked = at_every_rate(frame[~auto]).assign(line=lambda f: f[PARTITIONER])
+    chosen = frame[auto].assign(line=frame[PARTITIONER].astype(str) + " at auto")
+    asked[SAMPLED] = asked[RATE].astype(float)
+    found = pd.concat([asked, chosen.assign(**{SAMPLED: chosen["sampled_share"].astype(float)})])
+    found = found.dropna(subset=SAMPLED)
     halves = [f"{n}_half" for n in MEASURES]
-    columns = [*rest, ZIPF, PARTITIONER, RATE, "n", *MEASURES, *halves]
+    columns = [*rest, ZIPF, PARTITIONER, "line", RATE, SAMPLED, "n", *MEASURES, *halves]
     return found[[n for n in dict.fromkeys(columns) if n in found]].reset_index(drop=True)
 
 
@@ -29,15 +46,16 @@ def chart(table: pd.DataFrame) -> Chart:
     return Chart(
         "lines",
         x=(
-            Axis(RATE, "sampling rate", log=True),
-            Axis(RATE, "sampling rate (linear)"),
+            Axis(SAMPLED, "share of records sampled", log=True),
+            Axis(SAMPLED, "share of records sampled (linear)"),
         ),
         y=measures(table),
-        colour=PARTITIONER,
+        colour="line",
         select=(ZIPF, *rest),
         hover=("n",),
         note="FoS: standard deviation over mean of the bucket loads, mean over jobs. Whiskers: "
-        "95 % interval over replicates. Partitioners that do not sample are level.",
+        "95 % interval over replicates. Partitioners that do not sample are level; auto stands "
+        "at the mean of the rates that it chose.",
     )
 
 

@@ -7,7 +7,16 @@ import pandas as pd
 from sweep.report.chart import Axis, Chart, columns_before
 from sweep.report.dataset import Dataset
 from sweep.report.figures._base import Figure, NothingToDrawError
-from sweep.report.figures._shuffles import MEASURES, PARTITIONER, RATE, ZIPF, measures, shuffles
+from sweep.report.figures._shuffles import (
+    MEASURES,
+    PARTITIONER,
+    RATE,
+    ZIPF,
+    at_every_rate,
+    measures,
+    shuffles,
+)
+from sweep.report.settings import in_order, plain
 
 
 def table(data: Dataset) -> pd.DataFrame:
@@ -15,13 +24,13 @@ def table(data: Dataset) -> pd.DataFrame:
     frame, rest = shuffles(data)
     if frame[ZIPF].nunique() < 2:
         raise NothingToDrawError("one exponent of the keys: sweep shuffle.zipf=0.5,1,1.2")
-    rates = sorted(frame[RATE].dropna().unique()) or [float("nan")]
-    blind = frame[frame[RATE].isna()]
-    found = pd.concat([frame.dropna(subset=RATE), *(blind.assign(**{RATE: r}) for r in rates)])
+    found = at_every_rate(frame)
     halves = [f"{n}_half" for n in MEASURES]
     columns = [*rest, RATE, PARTITIONER, ZIPF, "n", *MEASURES, *halves]
     found = found[[n for n in dict.fromkeys(columns) if n in found]]
-    return found.sort_values(RATE, kind="stable").reset_index(drop=True)
+    place = {plain(rate): k for k, rate in enumerate(in_order(found[RATE]))}
+    order = found[RATE].map(lambda rate: place[plain(rate)])
+    return found.iloc[order.argsort(kind="stable")].reset_index(drop=True)
 
 
 def chart(table: pd.DataFrame) -> Chart:

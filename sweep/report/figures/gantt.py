@@ -22,7 +22,7 @@ def table(data: Dataset) -> pd.DataFrame:
     if not len(first):
         raise NothingToDrawError("no point is finished")
     found: list[pd.DataFrame] = []
-    why = ""
+    why: dict[str, str] = {}
     names = data.settings["label"]
     if data.conditions:
         words = [
@@ -32,17 +32,20 @@ def table(data: Dataset) -> pd.DataFrame:
     for name, values in zip(names, first.to_dict("records"), strict=True):
         row = {str(key): value for key, value in values.items()}
         if len(found) == MOST:
+            why[f"all after the first {MOST}"] = "too many settings"
             break
         try:
             stretches = schedule_of(row)
         except NoScheduleError as error:
-            why = why or str(error)
+            why.setdefault(str(name), str(error))
             continue
         found.append(_lanes(stretches).assign(setting=name, mean_cct_s=row["mean_cct_s"]))
     if not found:
-        raise NothingToDrawError(why)
+        raise NothingToDrawError(next(iter(why.values())))
     columns = ["setting", "port", "coflow", "start_s", "end_s", "rate", "mean_cct_s"]
-    return pd.concat(found, ignore_index=True)[columns]
+    joined = pd.concat(found, ignore_index=True)[columns]
+    joined.attrs["why"] = why
+    return joined
 
 
 def _lanes(stretches: pd.DataFrame) -> pd.DataFrame:
@@ -57,6 +60,13 @@ def _lanes(stretches: pd.DataFrame) -> pd.DataFrame:
     return stretches.assign(port=names, coflow=stretches["coflow_id"].astype(str))
 
 
+def _left_out(table: pd.DataFrame) -> str:
+    """Say which settings have no schedule, and why; a few of them."""
+    why = [f"{name} ({said})" for name, said in table.attrs.get("why", {}).items()]
+    more = f" and {len(why) - 3} more" if len(why) > 3 else ""
+    return f" Settings not shown: {'; '.join(why[:3])}{more}." if why else ""
+
+
 def chart(table: pd.DataFrame) -> Chart:
     """Draw spans, a colour a coflow."""
     return Chart(
@@ -69,7 +79,7 @@ def chart(table: pd.DataFrame) -> Chart:
         text="coflow",
         hover=("rate", "mean_cct_s"),
         note="Run again in the fluid engine, decision by decision; rate is the share of the port. "
-        "A port that coflows share has a line for each.",
+        f"A port that coflows share has a line for each.{_left_out(table)}",
     )
 
 

@@ -39,15 +39,22 @@ def table(data: Dataset) -> pd.DataFrame:
     joined = loads.merge(kept[[*own, *[n for n in by if n not in own]]], on=own)
     found = joined.groupby([*by, "rank"], sort=False, dropna=False)[["records_load", "bytes_load"]]
     means = found.mean().reset_index()
-    means["partitioner"] = [
-        plain(p) if pd.isna(r) else f"{plain(p)} s={plain(r)}"
-        for p, r in zip(means[PARTITIONER], means[RATE], strict=True)
-    ]
+    means["partitioner"] = list(map(_named, means[PARTITIONER], means[RATE]))
     if means[ZIPF].isna().all():
         means[ZIPF] = np.nan
     rest = [n for n in (RUN, "workload") if n in means and means[n].nunique() > 1]
     columns = [ZIPF, *rest, "partitioner", "rank", "records_load", "bytes_load"]
-    return means[columns].sort_values([*rest, ZIPF], kind="stable").reset_index(drop=True)
+    place = {
+        name: k for k, name in enumerate(dict.fromkeys(map(_named, kept[PARTITIONER], kept[RATE])))
+    }
+    means = means.assign(place=means["partitioner"].map(place))
+    means = means.sort_values([*rest, ZIPF, "place", "rank"], kind="stable")
+    return means[columns].reset_index(drop=True)
+
+
+def _named(partitioner: object, rate: object) -> str:
+    """Name a partitioner with its rate, where it samples."""
+    return plain(partitioner) if pd.isna(rate) else f"{plain(partitioner)} s={plain(rate)}"  # type: ignore[call-overload]
 
 
 def chart(table: pd.DataFrame) -> Chart:

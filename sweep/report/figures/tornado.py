@@ -36,15 +36,15 @@ def chart(table: pd.DataFrame) -> Chart:
     """Draw spans from the smallest to the largest mean."""
     return Chart(
         "spans",
-        x=(Axis("low", "metric, averaged over all other axes (s for times)"),),
+        x=(Axis("low", "averaged over all other axes", of="metric"),),
         y=(Axis("key", "axis"),),
         end="high",
         select=("scheduler", "metric"),
         text="text",
         hover=("low_at", "high_at", "range", "mean", "variance_share"),
-        note="From the smallest to the largest mean of the metric (files: mean CCT in s) over the "
-        "values of an axis, all other axes averaged; in the bar, the values where they are. Only "
-        "axes that the scheduler reads.",
+        note="From the smallest to the largest mean of the metric over the values of an axis, all "
+        "other axes averaged; beside the bar, the values where they are. Only axes that the "
+        "scheduler reads.",
     )
 
 

@@ -8,10 +8,12 @@ from sweep.report.chart import Axis, Chart
 from sweep.report.dataset import Dataset
 from sweep.report.effects import cells, cube_of, main_effects, with_metric
 from sweep.report.figures._base import Figure, NothingToDrawError
-from sweep.report.settings import measure_axis
+from sweep.report.settings import measure_axis, plain
 from sweep.table.values import key_of
 
 METRIC = "mean_cct_s"
+TIE = 1e-9
+"""Means that differ by less, as a ratio, are the same."""
 
 
 def table(data: Dataset) -> pd.DataFrame:
@@ -32,14 +34,17 @@ def table(data: Dataset) -> pd.DataFrame:
         best = group.sort_values("value", kind="stable")
         first = best.iloc[0]
         margin = best["value"].iloc[1] / first["value"] - 1 if len(best) > 1 else None
+        first_ones = best.loc[best["value"] <= first["value"] * (1 + TIE), who]
+        winner = " = ".join(map(plain, first_ones))
         rows.append(
             {n: first[n] for n in axes}
-            | {"wins_on": who, "winner": first[who], METRIC: first["value"], "margin": margin}
+            | {"wins_on": who, "winner": winner, METRIC: first["value"], "margin": margin}
         )
     found = pd.DataFrame(rows)
     found["margin"] = found["margin"].astype(float)
     found["text"] = [
-        "" if pd.isna(m) else f"+{float(f'{100 * m:.2g}'):g} %" for m in found["margin"]
+        "" if pd.isna(m) else "tie" if m <= TIE else f"+{float(f'{100 * m:.2g}'):g} %"
+        for m in found["margin"]
     ]
     return found
 
@@ -59,7 +64,7 @@ def chart(table: pd.DataFrame) -> Chart:
         explore="wins" if y != "wins_on" else "",
         colour_axis=who,
         note=f"The {key_of(who)} with the smallest mean CCT, averaged over all other axes; in the "
-        "cell, how much larger that of the second is.",
+        "cell, how much larger that of the second is; a = b: both are alike.",
     )
 
 
