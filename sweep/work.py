@@ -25,6 +25,10 @@ REPORT_S = 0.1
 """Seconds for which a worker may keep results to itself before it begins another point."""
 
 
+SEND_S = 0.02
+"""Seconds for the word that a point begins to leave a worker: the point may end it at once."""
+
+
 @dataclass(frozen=True)
 class Result:
     """What came of a point: a row of the dataset, and its rows in tables with details."""
@@ -107,6 +111,8 @@ def run_chunk(
     """
     _warm_once(points)
     yield []
+    if careful:
+        time.sleep(SEND_S)
     results: list[Result] = []
     reported = time.monotonic()
     for point in points:
