@@ -1,7 +1,8 @@
 """Memory of the driver and of a worker: `python benchmarks/memory.py [N …]`.
 
 Runs sweeps of toy points on Ray and prints the largest resident set of the driver and of a worker
-over the whole run, and of what planning alone takes.
+over the whole run, and of what planning alone takes. Then the same for sweeps that store a row per
+point and coflow, 526 of them a point: `python benchmarks/memory.py coflows [N …]` runs only those.
 """
 
 from __future__ import annotations
@@ -41,6 +42,11 @@ def workers(mark: str) -> list[int]:
     return found
 
 
+TOY = ("workload=toy",)
+COFLOWS = ("workload.ports=10", "engine.trigger=coflow", "output.coflows=true")
+"""Points of 5 ms with 526 coflows."""
+
+
 def measure(n: int, *more: str) -> tuple[float, float, float]:
     """Return the largest resident sets of driver and worker [MB], and the time [s]."""
     mark = f"SWEEP_MEMORY_{os.getpid()}_{n}_{len(more)}"
@@ -48,7 +54,7 @@ def measure(n: int, *more: str) -> tuple[float, float, float]:
         began = time.perf_counter()
         process = subprocess.Popen(
             [
-                *(sys.executable, "-m", "sweep", "scheduler=aalo", "workload=toy"),
+                *(sys.executable, "-m", "sweep", "scheduler=aalo"),
                 "queue.base=range(2,102)",
                 f"queue.first_threshold_mb=range(1,{1 + n // 100})",
                 *(f"output.dir={folder}/out", *more),
@@ -67,12 +73,19 @@ def measure(n: int, *more: str) -> tuple[float, float, float]:
 
 
 def main() -> None:
-    sizes = [int(word) for word in sys.argv[1:]] or [1000, 10_000, 100_000]
-    print("  points  driver MB  worker MB       s   plan alone: MB       s")
-    for n in sizes:
-        driver, worker, took = measure(n)
-        planning, _, planned = measure(n, "sweep.dry_run=true")
-        print(f"{n:8} {driver:10.0f} {worker:10.0f} {took:7.1f}   {planning:15.0f} {planned:7.1f}")
+    words = sys.argv[1:]
+    sizes = [int(word) for word in words if word.isdigit()]
+    if "coflows" not in words:
+        print("  points  driver MB  worker MB       s   plan alone: MB       s")
+        for n in sizes or [1000, 10_000, 100_000]:
+            driver, worker, took = measure(n, *TOY)
+            planning, _, planned = measure(n, *TOY, "sweep.dry_run=true")
+            whole = f"{n:8} {driver:10.0f} {worker:10.0f} {took:7.1f}"
+            print(f"{whole}   {planning:15.0f} {planned:7.1f}", flush=True)
+    print("  points  coflows stored  driver MB  worker MB       s")
+    for n in sizes or [1000, 10_000]:
+        driver, worker, took = measure(n, *COFLOWS)
+        print(f"{n:8} {526 * n:15} {driver:10.0f} {worker:10.0f} {took:7.1f}", flush=True)
 
 
 if __name__ == "__main__":

@@ -3,7 +3,7 @@
 Every row is measured in this one run, each as a command of its own: its start is the time of a
 sweep of one point, and what a point costs is (time of N points − start) / (N − 1), with a task
 that does nothing. coflow-sweep runs the toy workload, whose simulations take real time; that is
-measured too and subtracted. Paths that take long a point run up to `MOST` points; those whose
+measured too and subtracted. Paths that take long a point run up to `SLOW` points; those whose
 packages are missing are left out with a note (`pip install -e '.[benchmarks]'`).
 """
 
@@ -20,8 +20,8 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
-SLOW = 100
-"""Most points of the paths that take a tenth of a second for each."""
+SLOW = 1000
+"""Most points of the paths that take a tenth of a second for each: more would take 20 minutes."""
 
 HYDRA = """
 import hydra
@@ -164,14 +164,16 @@ def lap(name):
 laps = {}
 import sweep.app, sweep.run; lap("imports")
 from sweep.app import read_request, register
-from sweep.plan import make_plan, build_trace
+from sweep.plan import make_plan
+from sweep.point import build_trace
 register(); grid, _ = read_request(["scheduler=asebf,aalo"]); lap("Hydra's composition")
-points = list(make_plan(grid).points.values()); lap("plan")
+points = make_plan(grid).points.without(()); lap("plan")
 build_trace(points[0]); lap("workload")
 from sweep import execute
-execute.warm(points); lap("kernels from the cache")
+kinds = [(engine, scheduler) for scheduler, engine, _ in points.kinds()]
+execute.warm(kinds); lap("kernels from the cache")
 execute.RayExecutor(num_cpus=2).__exit__(); lap("ray.init and shutdown, alone")
-execute.RayExecutor(num_cpus=2, meanwhile=lambda: execute.warm(points)).__exit__()
+execute.RayExecutor(num_cpus=2, meanwhile=lambda: execute.warm(kinds)).__exit__()
 lap("ray.init and shutdown, with the kernels beside it")
 print(json.dumps(laps))
 """
@@ -197,13 +199,16 @@ def main() -> None:
         try:
             start, own = seconds(path, 1)
             cells = []
-            for n in (n for n in sizes if n <= most):
+            for n in sizes:
+                if n > most:
+                    cells.append("–")
+                    continue
                 took, simulated = seconds(path, n)
-                cells.append(1000 * (took - start - (simulated - own)) / (n - 1))
+                cells.append(f"{1000 * (took - start - (simulated - own)) / (n - 1):.3f}")
         except RuntimeError as error:
             print(f"{path:<30} failed: {error}")
             continue
-        print(f"{path:<30} {start:8.1f}" + "".join(f" {cell:22.3f}" for cell in cells), flush=True)
+        print(f"{path:<30} {start:8.1f}" + "".join(f" {cell:>22}" for cell in cells), flush=True)
     start_up()
 
 

@@ -11,23 +11,23 @@ import time
 
 from sweep import execute
 from sweep.app import read_request, register
-from sweep.plan import Point, make_plan
+from sweep.plan import Chosen, make_plan
 
 
-def points(count: int, path: str | None) -> list[Point]:
+def points(count: int, path: str | None) -> Chosen:
     register()
     words = ["scheduler=asebf", f"queue.first_threshold_mb=range(1,{count + 1})"]
     if path is not None:
         words += ["workload=trace", f"workload.path='{path}'"]
-    return list(make_plan(read_request(words)[0]).points.values())
+    return make_plan(read_request(words)[0]).points.without(())
 
 
-def seconds(todo: list[Point], workers: int) -> float:
-    with execute.RayExecutor(num_cpus=workers, meanwhile=lambda: execute.warm(todo)) as executor:
+def seconds(todo: Chosen, workers: int) -> float:
+    with execute.RayExecutor(num_cpus=workers) as executor:
         # Every worker process loads its kernels before the clock runs.
-        list(executor(todo[: 4 * workers], False))
+        list(executor(todo[: 4 * workers], frozenset()))
         began = time.perf_counter()
-        rows = [r for r in executor(todo, False) if r is not None]
+        rows = [r for r in executor(todo, frozenset()) if r is not None]
         took = time.perf_counter() - began
     assert all(r.row["status"] == "ok" for r in rows)
     return took

@@ -2,8 +2,10 @@
 
 Numba's disk cache notices a change in the file of a kernel but not in the other files that it
 calls, so the cache directory is named after a hash of every source that a kernel can see: new
-code never meets old machine code. Only entry points, the kernels that Python calls, are kept on
-disk; their machine code contains everything that they call.
+code never meets old machine code. Numba also compiles anew when the same code lies elsewhere, as
+on Ray's workers after each start; here a kernel of ``core`` is known by what it is, wherever it
+lies. Its machine code is kept by processor. Only entry points, the kernels that Python calls, are
+kept on disk; their machine code contains everything that they call.
 
 Trouble with the disk never ends a run: without a directory to write to, or with a damaged file
 in it, kernels are compiled anew.
@@ -20,10 +22,11 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any, TypeVar, cast
 
+import llvmlite
 import numba
 import platformdirs
 from filelock import FileLock, Timeout
-from numba.core.caching import FunctionCache
+from numba.core.caching import CompileResultCacheImpl, FunctionCache, UserProvidedCacheLocator
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -66,12 +69,18 @@ def _imported(source: str) -> list[Path]:
 
 
 def source_hash() -> str:
-    """Return a hash of what machine code depends on: these sources and numba (16 hex digits)."""
+    """Return a hash of what machine code depends on: these sources and numba.
+
+    Returns
+    -------
+    str
+        16 hex digits.
+    """
     digest = hashlib.sha256()
     for path in kernel_sources():
         digest.update(str(path.relative_to(_ROOT)).encode())
         digest.update(path.read_bytes())
-    digest.update(numba.__version__.encode())
+    digest.update(f"{numba.__version__} {llvmlite.__version__}".encode())
     return digest.hexdigest()[:16]
 
 
@@ -98,9 +107,36 @@ def cache_directory() -> Path | None:
     return None
 
 
-class _KernelCache(FunctionCache):  # type: ignore[misc]
-    """Numba's cache of one kernel; one process compiles, the others wait for its result."""
+class _Place(UserProvidedCacheLocator):  # type: ignore[misc]
+    """Where a kernel of ``core`` is cached: by its module and what that says, not by its path."""
 
+    @classmethod
+    def from_function(cls, py_func: Any, py_file: str) -> Any:
+        inside = CACHE is not None and Path(py_file).resolve().is_relative_to(_ROOT.resolve())
+        return super().from_function(py_func, py_file) if inside else None
+
+    def __init__(self, py_func: Any, py_file: str) -> None:
+        super().__init__(py_func, py_file)
+        path = Path(py_file).resolve()
+        module = path.relative_to(_ROOT.resolve()).with_suffix("")
+        self._cache_path = str(cast(Path, CACHE) / "-".join(module.parts))
+        self._stamp = hashlib.sha256(path.read_bytes()).hexdigest()
+
+    def get_source_stamp(self) -> str:
+        return self._stamp
+
+
+class _Impl(CompileResultCacheImpl):  # type: ignore[misc]
+    _locator_classes = (_Place, *CompileResultCacheImpl._locator_classes)
+
+
+class _KernelCache(FunctionCache):  # type: ignore[misc]
+    """Numba's cache of one kernel; one process compiles, the others wait for its result.
+
+    The lock is the system's: it goes with the process that holds it.
+    """
+
+    _impl_class = _Impl
     _lock: FileLock | None = None
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
@@ -126,6 +162,18 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
         finally:
             self._unlock()
 
+    def unlocking(self, compile_: F) -> F:
+        """Return numba's compile, after a failure of which nobody waits for this process."""
+
+        def compile_or_unlock(*args: Any) -> Any:
+            try:
+                return compile_(*args)
+            except BaseException:
+                self._unlock()
+                raise
+
+        return cast(F, compile_or_unlock)
+
     def _load(self, sig: Any, target_context: Any) -> Any:
         try:
             return super().load_overload(sig, target_context)
@@ -147,7 +195,8 @@ def kernel(function: F) -> F:
     """
     compiled: Any = numba.njit(nogil=True, error_model="numpy")(function)
     if CACHE is not None and hasattr(compiled, "enable_caching"):  # not without a compiler
-        compiled._cache = _KernelCache(function)
+        cache = compiled._cache = _KernelCache(function)
+        compiled._compiler.compile = cache.unlocking(compiled._compiler.compile)
     return cast(F, compiled)
 
 

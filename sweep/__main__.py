@@ -16,8 +16,9 @@ def run() -> int:
     except KeyboardInterrupt:  # before there is anything to keep
         print("interrupted", file=sys.stderr)
         code = 130
-    if any(thread.name == "points" for thread in threading.enumerate()):
-        # A point in compiled code that nobody waits for: an orderly exit would trip over it.
+    if any(thread.name in ("points", "ray") for thread in threading.enumerate()):
+        # A point in compiled code, or a start of Ray, that nobody waits for: an orderly exit
+        # would trip over it.
         sys.stdout.flush()
         sys.stderr.flush()
         os._exit(code)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
-from collections import Counter, defaultdict
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from rich.console import Console
 
@@ -15,6 +16,9 @@ from sweep.store import read_results
 
 _ENOUGH = 5000
 """Rows of an earlier run that an estimate is made from."""
+
+MOST_VALUES = 20
+"""Of an axis that are all listed."""
 
 Kind = tuple[str, str, str]
 """Scheduler, engine, workload."""
@@ -31,7 +35,7 @@ def describe(plan: Plan, console: Console) -> None:
         if isinstance(values, Interval):
             say(f"  {key}: {values}")
         elif len(values) > 1:
-            say(f"  {key}: {', '.join(map(str, values))}")
+            say(f"  {key}: {_listed(values)}")
         else:
             fixed.append(f"{key}={values[0]}")
     for keys in plan.shape.zipped:
@@ -51,8 +55,21 @@ def describe(plan: Plan, console: Console) -> None:
     parts.append(f"{count(rows, 'grid row')}{replicates}{condition}")
     say(f"{', '.join(parts)}: {count(points, 'unique point')}")
     if points < rows:
-        for reason in plan.unread():
+        reasons = plan.unread()
+        need = "needs" if rows - points == 1 else "need"
+        say(
+            f"the other {count(rows - points, 'row')} {need} no run of their own"
+            + ":" * bool(reasons)
+        )
+        for reason in reasons:
             say(f"  {reason}")
+
+
+def _listed(values: Sequence[Any]) -> str:
+    """Return the values of an axis, of many the first and the last."""
+    if len(values) <= MOST_VALUES:
+        return ", ".join(map(str, values))
+    return f"{', '.join(map(str, values[:3]))}, … {values[-1]} ({len(values)} values)"
 
 
 def estimate(plan: Plan, directory: str, workers: int, console: Console) -> None:
@@ -66,7 +83,7 @@ def estimate(plan: Plan, directory: str, workers: int, console: Console) -> None
     workers : int
     console : Console
     """
-    kinds = Counter((p.scheduler, p.engine, p.workload) for p in plan.points.values())
+    kinds = plan.points.without(()).kinds()
     known = _seconds(directory)
     total = sum(number * known[kind] for kind, number in kinds.items() if kind in known)
     if unknown := [" ".join(kind) for kind in kinds if kind not in known]:

@@ -2,58 +2,41 @@
 
 from __future__ import annotations
 
-import heapq
-import math
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
+import numpy as np
+import numpy.typing as npt
 from rich.console import Console
 
 from core import registry
 from core.errors import StoreError
-from sweep.plan import Plan
+from sweep.plan import Index, Plan
 from sweep.store import read_results
-from sweep.table import print_failures, print_table
+from sweep.table import BEST, WORST, print_failures, print_table
 
 MOST_ROWS = 1000
-"""Points of which a table is made; of more, the best and the worst."""
-BEST, WORST = 20, 5
+"""Points of which a table is made; of more, those of the best lines and of the worst."""
 
 Row = dict[str, Any]
+Means = npt.NDArray[np.float64]
 
 
 def report(plan: Plan, directory: str, command: Sequence[str], console: Console) -> int:
     """Print the table, the failures and where the dataset lies; return how many points failed."""
-    failed: list[Row] = []
-    count = {"ok": 0, "failed": 0}
-
-    def ok(rows: Iterable[Row]) -> Iterator[Row]:
-        for row in rows:
-            count["ok" if row["status"] == "ok" else "failed"] += 1
-            if row["status"] == "ok":
-                yield row
-            elif len(failed) < MOST_ROWS:
-                failed.append(row)
-
-    done = ok(_rows(plan, directory))
-    few = len(plan.points) <= MOST_ROWS
-    shown = _in_order(plan, done) if few else _best_and_worst(done)
-    if shown:
-        if not few:
-            console.print(
-                f"of {count['ok']} points the {BEST} best and {WORST} worst by mean CCT, each "
-                "replicate by itself; the dataset has all",
-                markup=False,
-            )
-        print_table(shown, console)
-    if failed:
-        print_failures(_in_order(plan, failed), console)
-        if count["failed"] > len(failed):
-            console.print(f"and {count['failed'] - len(failed)} more; the dataset has all")
+    ok, failed, mean = _outcomes(plan, directory)
+    shown, lines = (ok, None) if len(ok) <= MOST_ROWS else _best_and_worst(plan, ok, mean)
+    rows = _rows(plan, directory, [*shown.tolist(), *failed[:MOST_ROWS].tolist()])
+    if done := [row for row in rows if row["status"] == "ok"]:
+        print_table(done, console, of=lines)
+    if len(failed):
+        print_failures([row for row in rows if row["status"] != "ok"], console)
+        if len(failed) > MOST_ROWS:
+            console.print(f"and {len(failed) - MOST_ROWS} more; the dataset has all")
         print_again("to run only the failed points again:", command, directory, console, True)
     console.print(f"dataset: {directory}", markup=False, soft_wrap=True)
-    return count["failed"]
+    return len(failed)
 
 
 def print_again(
@@ -72,35 +55,51 @@ def _quoted(value: str) -> str:
     return value if plain else '"' + value.replace('"', '\\"') + '"'
 
 
-def _rows(plan: Plan, directory: str) -> Iterator[Row]:
-    """Yield the newest row of every point of the plan, in no particular order."""
-    seen: set[str] = set()
+def _outcomes(plan: Plan, directory: str) -> tuple[Index, Index, Means]:
+    """Return the places of the points that are ok, of those that are not, and all mean CCTs [s].
+
+    A point counts by its newest row.
+    """
+    known = np.zeros(len(plan.points), np.int8)
+    mean = np.full(len(plan.points), np.inf)
+    try:
+        for rows in read_results(directory, columns=["point_id", "status", "mean_cct_s"]):
+            for row in rows:
+                place = plan.points.place(row["point_id"])
+                if place is not None and not known[place]:
+                    known[place] = 1 if row["status"] == "ok" else -1
+                    if row["mean_cct_s"] is not None:
+                        mean[place] = row["mean_cct_s"]
+    except StoreError:  # nothing is finished, or it cannot be read: the run has said so
+        pass
+    return np.flatnonzero(known == 1), np.flatnonzero(known == -1), mean
+
+
+def _best_and_worst(plan: Plan, ok: Index, mean: Means) -> tuple[Index, int]:
+    """Return the places of the points of the lines to show, and how many lines there are.
+
+    A line is a point, or the mean over its replicates and seeds. The first of the grid is one of
+    those shown: the others are compared with it.
+    """
+    line = plan.lines()[ok]
+    names, number = np.unique(line, return_inverse=True)
+    means = np.bincount(number, mean[ok]) / np.bincount(number)
+    ranked = np.argsort(means, kind="stable")
+    shown = np.unique([number[0], *ranked[:BEST], *ranked[-WORST:]])
+    return ok[np.isin(number, shown)], len(names)
+
+
+def _rows(plan: Plan, directory: str, places: Collection[int]) -> list[Row]:
+    """Return the newest row of some points, in the order of the grid."""
+    found: dict[int, Row] = {}
+    wanted = {plan.points.name(place): place for place in places}
     unread = dict.fromkeys(p.column for p in registry.parameters().values())
     try:
-        for rows in read_results(directory):
+        for rows in read_results(directory, ids=wanted):
             for row in rows:
                 name = row["point_id"]
-                if name in plan.points and name not in seen:
-                    seen.add(name)
-                    yield row | unread | plan.points[name].shown()
-    except StoreError:  # nothing is finished, or it cannot be read: the run has said so
-        return
-
-
-def _in_order(plan: Plan, rows: Iterable[Row]) -> list[Row]:
-    place = {name: k for k, name in enumerate(plan.points)}
-    return sorted(rows, key=lambda row: place[row["point_id"]])
-
-
-def _best_and_worst(rows: Iterable[Row]) -> list[Row]:
-    """Return the rows with the smallest and the largest mean CCT, sorted; holds no others."""
-    best: list[tuple[float, int, Row]] = []
-    worst: list[tuple[float, int, Row]] = []
-    for k, row in enumerate(rows):
-        mean = math.inf if row["mean_cct_s"] is None else row["mean_cct_s"]
-        for heap, most, key in ((best, BEST, -mean), (worst, WORST, mean)):
-            heapq.heappush(heap, (key, -k, row))
-            if len(heap) > most:
-                heapq.heappop(heap)
-    sorted_best = sorted(best, key=lambda item: -item[0])
-    return [row for *_, row in sorted_best] + [row for *_, row in sorted(worst)]
+                shown = plan.points[name].shown()
+                found.setdefault(wanted[name], row | unread | shown)
+    except StoreError:
+        pass
+    return [found[place] for place in sorted(found)]

@@ -20,15 +20,21 @@ import conf
 import core
 import sweep
 from core.errors import InputError
-from sweep.guard import MARK, guard
+from sweep.guard import Guard
 from sweep.handout import Chunk, Handout
-from sweep.plan import Point, build_trace
+from sweep.point import Point, build_trace
 from sweep.work import Details, Executor, Result, run_chunk, run_locally, warm
 
 __all__ = ["Details", "Executor", "RayExecutor", "Result", "run_locally", "warm"]
 
 COUNT_EVERY_S = 2.0
 """Seconds between looks at how many CPUs a Ray cluster has: machines come and go."""
+
+SHUTDOWN_S = 4.0
+"""Seconds that Ray may take to shut down by itself."""
+
+THREAD = "ray"
+"""Name of the thread in which Ray was started."""
 
 
 def _no_cluster(address: str, error: BaseException) -> InputError:
@@ -49,6 +55,32 @@ def _knock(address: str) -> None:
             raise _no_cluster(address, error) from error
 
 
+def _start_ray(address: str | None, num_cpus: int | None) -> None:
+    import ray
+
+    more: dict[str, Any] = {
+        "num_cpus": num_cpus,
+        "include_dashboard": False,
+        # Workers are ready when the first points come, and after a death before they get any.
+        "_system_config": {"preload_python_modules": ["numba", "sweep.work"]},
+    }
+    if address is not None:
+        more = {"runtime_env": _travelling_code()}
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            ray.init(
+                address=address or "local",
+                logging_level=logging.ERROR,
+                log_to_driver=False,
+                **more,
+            )
+    except (ConnectionError, OSError, RuntimeError, ValueError) as error:
+        if address is None:
+            raise
+        raise _no_cluster(address, error) from error
+
+
 class RayExecutor:
     """Runs points on Ray workers; use in a ``with`` block.
 
@@ -66,9 +98,14 @@ class RayExecutor:
         How often a point whose worker died is tried again before it is blamed.
     meanwhile : callable, optional
         Runs beside Ray's start.
+    asked : callable, optional
+        Whether to give up while Ray starts. The process should end by ``os._exit`` then: a
+        thread of the name `THREAD` is still at it. What it starts ends with the process.
 
     Raises
     ------
+    KeyboardInterrupt
+        `asked` said so.
     InputError
         The address cannot be reached.
     """
@@ -81,41 +118,32 @@ class RayExecutor:
         timeout_s: float | None = None,
         retries: int = 3,
         meanwhile: Callable[[], None] | None = None,
+        asked: Callable[[], bool] = lambda: False,
     ) -> None:
         self._size, self._timeout_s, self._retries = chunk, timeout_s, retries
         self._errors: list[BaseException] = []
-        beside = threading.Thread(target=self._beside, args=(meanwhile,), daemon=True)
-        beside.start()
+        self._up, self._over = threading.Event(), threading.Event()
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        self._guard = guard() if address is None else None
-        import ray
-
-        self._ray = ray
         if address is not None:
             _knock(address)
-        more: dict[str, Any] = {"num_cpus": num_cpus, "include_dashboard": False}
-        if address is not None:
-            more = {"runtime_env": _travelling_code()}
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")
-                ray.init(
-                    address=address or "local",
-                    logging_level=logging.ERROR,
-                    log_to_driver=False,
-                    **more,
-                )
-        except (ConnectionError, OSError, RuntimeError, ValueError) as error:
-            if address is None:
-                raise
-            raise _no_cluster(address, error) from error
-        finally:
-            os.environ.pop(MARK, None)  # what starts from now on is not Ray's
-        beside.join()
+        self._guard = Guard() if address is None and Guard.possible() else None
+        beside = threading.Thread(target=self._beside, args=(meanwhile,), daemon=True)
+        beside.start()
+        self._thread = threading.Thread(
+            target=self._live, args=(address, num_cpus), name=THREAD, daemon=True
+        )
+        self._thread.start()
+        while not self._up.wait(0.05) or (beside.is_alive() and not self._errors):
+            if asked():
+                raise KeyboardInterrupt
+            beside.join(0.05)
         if self._errors:
             self.__exit__()
             raise self._errors[0]
+        import ray
+
+        self._ray = ray
         self._slots, self._counted = 1, -COUNT_EVERY_S
         self._task = ray.remote(max_retries=0, num_returns="streaming")(run_chunk)
 
@@ -126,13 +154,38 @@ class RayExecutor:
         except BaseException as error:
             self._errors.append(error)
 
+    def _live(self, address: str | None, num_cpus: int | None) -> None:
+        """Start Ray, and wait for its end: its processes go when the thread goes that made them.
+
+        In a thread of its own, so that a signal need not wait for the start.
+        """
+        try:
+            _start_ray(address, num_cpus)
+        except BaseException as error:
+            self._errors.append(error)
+        finally:
+            if self._guard is not None:
+                self._guard.unmark()
+            self._up.set()
+        self._over.wait()
+
     def __enter__(self) -> RayExecutor:
         return self
 
     def __exit__(self, *_: object) -> None:
-        self._ray.shutdown()
-        if self._guard is not None:
+        import ray
+
+        if self._guard is None:
+            ray.shutdown()
+        else:
+            late = threading.Timer(SHUTDOWN_S, self._guard.end_marked)
+            late.daemon = True
+            late.start()
+            ray.shutdown()
+            late.cancel()
             self._guard.close()
+        self._over.set()
+        self._thread.join()
 
     def __call__(self, points: Sequence[Point], wanted: Details) -> Iterator[Result | None]:
         """Run points; yield results as they finish, and None where none came for a while."""

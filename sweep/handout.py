@@ -3,7 +3,8 @@
 Pure bookkeeping: no Ray, no clock of its own. A worker reports its points in order, so what a
 chunk has not reported begins with the point that ran when the worker ended, or with points whose
 report was lost. Only a point that was alone is ever blamed for a death, and only one that was
-known to run for a timeout; the others of the chunk are handed out again.
+known to run for a timeout; the others of the chunk are handed out again. A worker that dies before
+its first point says little about it: that counts only where no worker comes to begin any more.
 """
 
 from __future__ import annotations
@@ -14,14 +15,17 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sweep.plan import Point
-from sweep.work import REPORT_S, Result, by_trace, failed, not_ok
+from sweep.point import Point
+from sweep.work import REPORT_S, Result, failed, not_ok
 
 CHUNK_S = 1.0
 """Seconds of work that a task should carry."""
 
 MOST_POINTS = 1000
 """Points of a chunk, so that results in flight fit in memory however quick the points are."""
+
+UNBEGUN = 25
+"""Deaths before a first point that count as one after it: most of a short life is its start."""
 
 REPORT_COST_S = 0.001
 """Seconds that a report takes a worker, about."""
@@ -59,6 +63,7 @@ class Handout:
     Parameters
     ----------
     points : sequence of Point
+        Those of one workload one after the other; each is looked at when it is due.
     prepare : callable (point) → object
         Builds the workload of a point; called once a workload, when its first point is due.
     size : int, optional
@@ -80,11 +85,14 @@ class Handout:
 
     def __post_init__(self) -> None:
         self.waiting = len(self.points)
-        self._groups = deque(group[::-1] for group in by_trace(self.points).values())
+        self._coming = iter(self.points)
+        self._next = next(self._coming, None)
         self._trace: Any = None
-        self._begun: list[Point] = []
+        self._trace_id: str | None = None
         self._again: deque[Chunk] = deque()
         self._deaths: Counter[str] = Counter()
+        # By scheduler: deaths since a worker that had a point of it last came to begin.
+        self._unbegun: Counter[str] = Counter()
 
     @property
     def empty(self) -> bool:
@@ -102,30 +110,38 @@ class Handout:
         if self._again:
             yield self._again.popleft()
             return
-        while not self._begun and self._groups:
-            group = self._groups.popleft()
+        while self._next is not None and self._next.trace_id != self._trace_id:
+            name = self._next.trace_id
             try:
-                self._trace = self.prepare(group[-1])
-                self._begun = group
+                self._trace, self._trace_id = self.prepare(self._next), name
             except Exception as error:
-                self.waiting -= len(group)
-                yield from (failed(point, error) for point in reversed(group))
-        if self._begun:
+                while self._next is not None and self._next.trace_id == name:
+                    yield failed(self._pop(self._next), error)
+        if self._next is not None:
             yield self._cut(slots)
 
+    def _pop(self, point: Point) -> Point:
+        self._next = next(self._coming, None)
+        self.waiting -= 1
+        return point
+
     def _cut(self, slots: int) -> Chunk:
-        points, chunk, seconds = self._begun, list[Point](), 0.0
+        chunk, seconds = list[Point](), 0.0
         most = self.size or max(1, min(MOST_POINTS, math.ceil(self.waiting / (2 * slots))))
-        while points and len(chunk) < most and (self.size or seconds < CHUNK_S):
-            seconds += self.cost_s.get(points[-1].scheduler, CHUNK_S)
-            chunk.append(points.pop())
-        self.waiting -= len(chunk)
+        while (point := self._next) is not None and point.trace_id == self._trace_id:
+            if len(chunk) >= most or not (self.size or seconds < CHUNK_S):
+                break
+            seconds += self.cost_s.get(point.scheduler, CHUNK_S)
+            chunk.append(self._pop(point))
         # A timeout that strikes the right point at once is worth some time, but not too much.
         careful = self.timeout_s is not None and seconds > 10 * REPORT_COST_S * len(chunk)
         return Chunk(chunk, self._trace, careful)
 
     def heard(self, chunk: Chunk, results: Iterable[Result], now: float) -> None:
         """Note what a worker has reported."""
+        if chunk.heard is None:
+            for point in chunk.points:
+                self._unbegun.pop(point.scheduler, None)
         chunk.heard = now
         for result in results:
             del chunk.points[0]
@@ -161,7 +177,9 @@ class Handout:
             return
         first, *rest = chunk.points
         known = chunk.careful or not rest
-        if chunk.late is not None:
+        if chunk.heard is None and not innocent:
+            yield from self._never_began(chunk, reason)
+        elif chunk.late is not None:
             if known and first is chunk.late:
                 yield not_ok(
                     first, "timeout", f"ran longer than sweep.timeout_s={self.timeout_s:g}"
@@ -177,15 +195,36 @@ class Handout:
                 self._queue(rest, chunk.trace)
                 self._queue([first], chunk.trace)
             elif (died := self._deaths[first.point_id]) > self.retries:
-                times = "time" if died == 1 else "times"
-                message = f"its worker died {died} {times} ({_said(reason)})"
-                yield not_ok(first, "error", message, str(reason))
+                yield _blamed(first, died, "", reason)
             else:
                 self._queue([first], chunk.trace)
+
+    def _never_began(self, chunk: Chunk, reason: BaseException) -> Iterator[Result]:
+        """Queue a chunk whose worker died before the first point; yield a row at the last.
+
+        Chance alone can kill many workers in a row, or the code of a scheduler does.
+        """
+        first, *rest = chunk.points
+        names = {point.scheduler for point in chunk.points}
+        self._unbegun.update(names)
+        died = max(self._unbegun[name] for name in names)
+        if died <= UNBEGUN * (self.retries + 1):
+            self._queue(chunk.points, chunk.trace)
+        elif rest:
+            self._queue(rest, chunk.trace)
+            self._queue([first], chunk.trace)
+        else:
+            yield _blamed(first, died, " before it began", reason)
 
     def _queue(self, points: list[Point], trace: Any) -> None:
         if points:
             self._again.append(Chunk(points, trace, careful=True))
+
+
+def _blamed(point: Point, died: int, when: str, reason: BaseException) -> Result:
+    times = "time" if died == 1 else "times"
+    message = f"its worker died {died} {times}{when} ({_said(reason)})"
+    return not_ok(point, "error", message, str(reason))
 
 
 def _said(reason: BaseException) -> str:

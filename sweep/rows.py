@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import product
-from typing import Any
+from itertools import chain, product
+from typing import Any, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -80,8 +80,11 @@ def combinations(axes: Axes, shape: Shape) -> int:
     return math.prod(len(group[1]) for group in _grouped(axes, shape))
 
 
-def grid_rows(axes: Axes, shape: Shape, seed: int) -> Iterator[Row]:
-    """Yield what each row of the grid asks for, by key; the first axis varies slowest.
+class GridRows(Sequence[Row]):
+    """What each row of the grid asks for, by key, made when asked for; the first axis is slowest.
+
+    A row of a large grid takes no memory, or that of its number where a condition or a sample
+    chooses rows.
 
     Raises
     ------
@@ -89,29 +92,62 @@ def grid_rows(axes: Axes, shape: Shape, seed: int) -> Iterator[Row]:
         Axes that cannot be zipped, intervals without a sample, too many rows, a condition that
         is none.
     """
-    groups = _grouped(axes, shape)
-    keep = Condition(shape.condition, axes) if shape.condition is not None else None
-    if shape.sample is None:
-        for key, values in axes.items():
-            if isinstance(values, Interval):
-                raise GridError(
-                    f"{key}={values}: an interval names no values; draw some with sweep.sample=N, "
-                    f"or write {key}=range(…) or {key}=a,b"
-                )
+
+    def __init__(self, axes: Axes, shape: Shape, seed: int) -> None:
+        groups = _grouped(axes, shape)
+        keep = Condition(shape.condition, axes) if shape.condition is not None else None
+        if shape.sample is None:
+            _check_values(axes)
+        _check_number(axes, shape)
+        self._axes = tuple(axes)
+        self._keys = tuple(key for keys, _ in groups for key in keys)
+        self._draws = _all(groups) if shape.sample is None else _sampled(groups, shape, seed)
+        self._kept: npt.NDArray[np.int64] | None = None
+        if keep is not None:
+            kept = (k for k, draw in enumerate(self._draws) if keep(self._row(draw)))
+            self._kept = np.fromiter(kept, np.int64)
+
+    def __iter__(self) -> Iterator[Row]:
+        if self._kept is None:
+            yield from map(self._row, self._draws)
+        else:
+            yield from (self[k] for k in range(len(self)))
+
+    def __len__(self) -> int:
+        return len(self._draws) if self._kept is None else len(self._kept)
+
+    @overload
+    def __getitem__(self, k: int) -> Row: ...
+    @overload
+    def __getitem__(self, k: slice) -> list[Row]: ...
+    def __getitem__(self, k: int | slice) -> Row | list[Row]:
+        """Return a row, or several."""
+        if isinstance(k, slice):
+            return [self[i] for i in range(*k.indices(len(self)))]
+        k = range(len(self))[k]
+        return self._row(self._draws[k if self._kept is None else int(self._kept[k])])
+
+    def _row(self, draw: Draw) -> Row:
+        row = dict(zip(self._keys, chain.from_iterable(draw), strict=True))
+        return row if self._keys == self._axes else {key: row[key] for key in self._axes}
+
+
+def _check_values(axes: Axes) -> None:
+    for key, values in axes.items():
+        if isinstance(values, Interval):
+            raise GridError(
+                f"{key}={values}: an interval names no values; draw some with sweep.sample=N, "
+                f"or write {key}=range(…) or {key}=a,b"
+            )
+
+
+def _check_number(axes: Axes, shape: Shape) -> None:
     wanted = combinations(axes, shape)
     if shape.sample is not None:
         names = (axes[key] for key in NAMES & set(axes))
         wanted = shape.sample * math.prod(1 if isinstance(v, Interval) else len(v) for v in names)
     if wanted > MOST_ROWS:
         raise GridError(f"{wanted} grid rows: more than {MOST_ROWS}")
-    for chosen in _chosen(groups, shape, seed):
-        row = {
-            key: value
-            for (keys, _), values in zip(groups, chosen, strict=True)
-            for key, value in zip(keys, values, strict=True)
-        }
-        if keep is None or keep(row):
-            yield {key: row[key] for key in axes}
 
 
 Group = tuple[tuple[str, ...], Sequence[Any]]
@@ -156,33 +192,66 @@ Draw = Sequence[tuple[Any, ...]]
 """The chosen tuple of each group."""
 
 
-def _chosen(groups: list[Group], shape: Shape, seed: int) -> Iterator[Draw]:
-    if shape.sample is None:
-        yield from product(*(values for _, values in groups))
-        return
+@dataclass(frozen=True)
+class _Draws:
+    """Draws made when asked for, a number of them."""
+
+    count: int
+    make: Callable[[int], Draw]
+    every: Callable[[], Iterator[Draw]] | None = None
+    """Makes all of them, faster."""
+
+    def __iter__(self) -> Iterator[Draw]:
+        return self.every() if self.every is not None else map(self.make, range(self.count))
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __getitem__(self, k: int) -> Draw:
+        return self.make(k)
+
+
+def _all(groups: Sequence[Group]) -> _Draws:
+    sizes = [len(values) for _, values in groups]
+    return _Draws(
+        math.prod(sizes),
+        lambda k: [v[i] for (_, v), i in zip(groups, _digits(k, sizes), strict=True)],
+        lambda: product(*(values for _, values in groups)),
+    )
+
+
+def _sampled(groups: Sequence[Group], shape: Shape, seed: int) -> _Draws:
+    """Return draws of the axes; each is taken under every scheduler, engine and workload."""
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0x5A3917,)))
     paired = [i for i, (keys, _) in enumerate(groups) if set(keys) <= NAMES]
-    rest = [group for i, group in enumerate(groups) if i not in paired]
-    for draw in _draws(rest, shape, rng):
-        # What is drawn runs under every scheduler, engine and workload: they can be compared.
-        for chosen in product(*(groups[i][1] for i in paired)):
-            names, others = iter(chosen), iter(draw)
-            yield [next(names) if i in paired else next(others) for i in range(len(groups))]
+    rest = [i for i in range(len(groups)) if i not in paired]
+    names = _all([groups[i] for i in paired])
+    draws = _draws([groups[i] for i in rest], shape, rng)
+
+    def make(k: int) -> Draw:
+        drawn, name = divmod(k, len(names))
+        by_group = dict(zip(paired, names[name], strict=True))
+        by_group |= zip(rest, draws[drawn], strict=True)
+        return [by_group[i] for i in range(len(groups))]
+
+    return _Draws(len(draws) * len(names), make)
 
 
-def _draws(groups: list[Group], shape: Shape, rng: np.random.Generator) -> Iterator[Draw]:
-    sizes = [len(values) for _, values in groups]
+def _draws(groups: Sequence[Group], shape: Shape, rng: np.random.Generator) -> _Draws:
+    every = _all(groups)
     drawn = [i for i, (_, v) in enumerate(groups) if len(v) > 1 or isinstance(v[0][0], Interval)]
-    total = math.prod(sizes)
     listed = not any(isinstance(v[0][0], Interval) for _, v in groups)
-    if shape.method == "random" and listed and total < 2**62:  # no row twice
-        count = min(shape.sample or 0, total)
-        for index in np.sort(rng.choice(total, count, replace=False, shuffle=False)).tolist():
-            yield [v[i] for (_, v), i in zip(groups, _digits(index, sizes), strict=True)]
-        return
-    for shares in _shares(shape, len(drawn), rng):
-        by_group = dict(zip(drawn, shares.tolist(), strict=True))
-        yield [_at(values, by_group.get(i, 0.0)) for i, (_, values) in enumerate(groups)]
+    if shape.method == "random" and listed and every.count < 2**62:  # no row twice
+        number = min(shape.sample or 0, every.count)
+        index = np.sort(rng.choice(every.count, number, replace=False, shuffle=False))
+        return _Draws(number, lambda k: every[int(index[k])])
+    shares = _shares(shape, len(drawn), rng)
+
+    def make(k: int) -> Draw:
+        by_group = dict(zip(drawn, shares[k].tolist(), strict=True))
+        return [_at(values, by_group.get(i, 0.0)) for i, (_, values) in enumerate(groups)]
+
+    return _Draws(len(shares), make)
 
 
 def _digits(index: int, sizes: Sequence[int]) -> list[int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import os
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,7 +21,7 @@ from sweep.ending import print_again, report
 from sweep.grid import Grid
 from sweep.interrupts import Interrupts
 from sweep.manifest import manifest_of, now
-from sweep.plan import Plan, Point, make_plan
+from sweep.plan import Chosen, Plan, make_plan
 from sweep.progress import Progress
 from sweep.store import Dataset
 
@@ -85,16 +85,15 @@ def _execute(
         executor = None
         if settings["ray.address"] is not None:
             # A cluster that does not answer is bad input: found before anything is written.
-            executor = stack.enter_context(_executor(settings, list(plan.points.values())))
+            executor = stack.enter_context(_executor(settings, plan.points.without(())))
         data = stack.enter_context(Dataset.open(directory, details=wanted))
         _say_set_aside(data, console)
         passed_over = (
             set() if settings["sweep.retry_failed"] else data.failed() & plan.points.keys()
         )
-        done = data.finished() | passed_over
-        todo = [point for name, point in plan.points.items() if name not in done]
+        todo = plan.points.without(data.finished() | passed_over)
         data.write_manifest(manifest)
-        data.write_points(plan.rows)
+        data.write_points(plan.rows, plan.digest())
         _point_latest_at(directory)
         if finished := len(plan.points) - len(todo) - len(passed_over):
             console.print(
@@ -113,15 +112,15 @@ def _execute(
         with Interrupts(console, leave=local) as interrupts:
             try:
                 if executor is None:
-                    executor = stack.enter_context(_executor(settings, todo))
+                    executor = stack.enter_context(
+                        _executor(settings, todo, lambda: interrupts.asked)
+                    )
                 interrupts.install()
                 with Progress(len(todo), console) as progress:
                     results = executor(todo, wanted)
                     _collect(results, data, progress, counts, settings, interrupts)
             except KeyboardInterrupt:
                 pass
-            except SystemExit:  # Ray's own handler of SIGTERM, there while Ray starts
-                interrupts.asked = True
             data.flush()
             complete = sum(counts.values()) == len(todo)
             if complete:
@@ -171,9 +170,11 @@ def _collect(
 
 
 @contextmanager
-def _executor(settings: Settings, todo: Sequence[Point]) -> Iterator[execute.Executor]:
+def _executor(
+    settings: Settings, todo: Chosen, asked: Callable[[], bool] = lambda: False
+) -> Iterator[execute.Executor]:
     def meanwhile() -> None:
-        execute.warm(todo)
+        execute.warm((engine, scheduler) for scheduler, engine, _ in todo.kinds())
 
     if settings["executor"] == "local" or not todo:
         yield execute.run_locally
@@ -188,6 +189,7 @@ def _executor(settings: Settings, todo: Sequence[Point]) -> Iterator[execute.Exe
     with execute.RayExecutor(
         **{name: value for name, value in given.items() if value is not None},
         meanwhile=meanwhile,
+        asked=asked,
     ) as executor:
         yield executor
 

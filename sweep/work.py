@@ -11,6 +11,7 @@ import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import chain, groupby
 from typing import Any
 
 from core import registry
@@ -18,7 +19,7 @@ from core.metrics import coflow_table, summarise
 from core.outcome import Outcome
 from core.shuffle.report import rate_columns, reducer_columns
 from core.trace import Trace
-from sweep.plan import Point, build_trace
+from sweep.point import Point, build_trace
 
 REPORT_S = 0.1
 """Seconds for which a worker may keep results to itself before it begins another point."""
@@ -74,19 +75,11 @@ def not_ok(point: Point, status: str, message: str, said: str | None = None) -> 
     return Result(point.columns() | row)
 
 
-def by_trace(points: Iterable[Point]) -> dict[str, list[Point]]:
-    """Group points by the workload they share, in the order of their first point."""
-    groups: dict[str, list[Point]] = defaultdict(list)
-    for point in points:
-        groups[point.trace_id].append(point)
-    return groups
-
-
-def warm(points: Iterable[Point]) -> None:
-    """Compile the kernels that points need, or load them from the cache."""
+def warm(kinds: Iterable[tuple[str, str]]) -> None:
+    """Compile the kernels of engines and schedulers, or load them from the cache."""
     needed: dict[str, set[str]] = defaultdict(set)
-    for point in points:
-        needed[point.engine].add(point.scheduler)
+    for engine, scheduler in kinds:
+        needed[engine].add(scheduler)
     for engine, names in needed.items():
         registry.engines()[engine].warm(sorted(names))
 
@@ -97,9 +90,9 @@ _warmed: set[tuple[str, str]] = set()
 
 def _warm_once(points: Iterable[Point]) -> None:
     """Load kernels before the clock of a point runs."""
-    new = {(p.engine, p.scheduler): p for p in points if (p.engine, p.scheduler) not in _warmed}
+    new = {(p.engine, p.scheduler) for p in points} - _warmed
     with contextlib.suppress(Exception):  # the points will say what is wrong
-        warm(new.values())
+        warm(new)
         _warmed.update(new)
 
 
@@ -154,12 +147,13 @@ def run_locally(points: Sequence[Point], wanted: Details) -> Iterator[Result | N
 
 
 def _one_by_one(points: Sequence[Point], wanted: Details) -> Iterator[Result]:
-    for group in by_trace(points).values():
+    for _, group in groupby(points, key=lambda point: point.trace_id):
+        first = next(group)
         try:
-            trace = build_trace(group[0])
+            trace = build_trace(first)
         except Exception as error:
-            yield from (failed(point, error) for point in group)
+            yield from (failed(point, error) for point in chain([first], group))
             continue
-        for point in group:
+        for point in chain([first], group):
             _warm_once([point])
             yield run_point(point, trace, wanted)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -32,6 +33,7 @@ def start(cache, *schedulers, **environment):
     """Start a process that warms the kernels of some schedulers and prints where it keeps them."""
     return subprocess.Popen(
         [sys.executable, "-W", "error", "-c", WARM, *schedulers],
+        cwd="/",
         env=os.environ
         | {"COFLOW_SWEEP_CACHE": str(cache), "PYTHONPATH": str(ROOT.parent)}
         | environment,
@@ -46,6 +48,9 @@ def finish(process):
     assert process.returncode == 0, err
     assert err == ""
     return out.strip()
+
+
+no_bytecode = shutil.ignore_patterns("__pycache__")
 
 
 def compiled_files(folder):
@@ -63,6 +68,49 @@ def test_four_processes_with_an_empty_cache(tmp_path):
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nbc")}
     finish(start(tmp_path, "pfp"))
     assert before == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nbc")}
+
+
+@needs_compiler
+def test_the_same_code_elsewhere_is_not_compiled_again(tmp_path):
+    """As Ray brings it to its workers: under a path that is new at each start."""
+    cache = tmp_path / "cache"
+    place = finish(start(cache, "pfp"))
+    before = {path: path.stat().st_mtime_ns for path in cache.rglob("*.nb[ci]")}
+    shutil.copytree(
+        ROOT, tmp_path / "new" / "core", copy_function=shutil.copyfile, ignore=no_bytecode
+    )
+    there = {"PYTHONPATH": str(tmp_path / "new")}
+    assert finish(start(cache, "pfp", **there)) == place
+    assert before == {path: path.stat().st_mtime_ns for path in cache.rglob("*.nb[ci]")}
+    with (tmp_path / "new" / "core" / "coflowsim" / "matching.py").open("a") as file:
+        file.write("\n")
+    assert finish(start(cache, "pfp", **there)) != place
+
+
+@needs_compiler
+def test_a_process_that_is_killed_while_it_compiles_keeps_nobody_waiting(tmp_path):
+    process = start(tmp_path, "pfp")
+    while not list(tmp_path.rglob("*.lock")):
+        assert process.poll() is None
+        time.sleep(0.01)
+    process.kill()
+    process.communicate()
+    assert compiled_files(tmp_path) == []
+    begin = time.monotonic()
+    finish(start(tmp_path, "pfp"))
+    assert len(compiled_files(tmp_path)) == 1
+    assert time.monotonic() - begin < jit._COMPILE_SECONDS / 2
+
+
+@needs_compiler
+def test_a_kernel_that_does_not_compile_keeps_nobody_waiting(monkeypatch, tmp_path):
+    monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
+    compiled = jit.kernel(increment)
+    with pytest.raises(numba.TypingError):
+        compiled("text")
+    assert list(tmp_path.rglob("*.lock"))
+    assert compiled._cache._lock is None
+    assert compiled(1) == 2
 
 
 @needs_compiler

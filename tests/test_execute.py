@@ -14,7 +14,8 @@ from core.errors import InputError
 from sweep import execute, work
 from sweep.app import read_request, register
 from sweep.handout import Chunk, Handout
-from sweep.plan import Point, make_plan
+from sweep.plan import make_plan
+from sweep.point import Point
 from sweep.work import Result
 
 SMALL = ("workload.coflows=30", "workload.ports=12")
@@ -23,7 +24,7 @@ UNTIMED = ("wall_s", "host")
 
 def points_of(*overrides: str) -> list[Point]:
     register()
-    return list(make_plan(read_request(overrides)[0]).points.values())
+    return list(make_plan(read_request(overrides)[0]).points.without(()))
 
 
 def rows_of(results) -> dict[str, dict]:
@@ -249,22 +250,49 @@ def test_what_was_reported_is_never_handed_out_again(hundred) -> None:
     assert again.careful
 
 
+def begun(work: Handout) -> Chunk:
+    chunk = one(work)
+    work.heard(chunk, [], now=0.0)
+    return chunk
+
+
 def test_a_point_is_blamed_only_alone_and_after_its_retries(hundred) -> None:
     work = handout(hundred[:3], size=3, retries=2)
     error = RuntimeError("died")
-    chunk = one(work)
+    chunk = begun(work)
     assert not list(work.ended(chunk, error, innocent=False))  # anyone's fault
-    chunk = one(work)
+    chunk = begun(work)
     assert len(chunk.points) == 3
     assert not list(work.ended(chunk, error, innocent=False))  # the first's, it seems: once
-    rest, alone = one(work), one(work)
+    rest, alone = begun(work), begun(work)
     assert (rest.points, alone.points) == (hundred[1:3], hundred[:1])
     assert not list(work.ended(alone, error, innocent=False))  # twice
     for _ in range(5):
-        assert not list(work.ended(alone := one(work), error, innocent=True))  # a lost machine
-    (result,) = work.ended(one(work), error, innocent=False)
+        assert not list(work.ended(begun(work), error, innocent=True))  # a lost machine
+    (result,) = work.ended(begun(work), error, innocent=False)
     assert result.row["error"] == "its worker died 3 times (RuntimeError: died)"
     assert work.empty
+
+
+def test_deaths_before_the_first_point_blame_nobody_while_others_begin(hundred) -> None:
+    work, error = handout(hundred[:2], size=1, retries=0), RuntimeError("died")
+    for _ in range(100):
+        assert not list(work.ended(one(work), error, innocent=False))
+        other = begun(work)
+        assert not list(work.ended(other, error, innocent=True))
+    assert len({one(work).points[0].point_id for _ in range(2)}) == 2
+
+
+def test_a_scheduler_with_which_no_worker_begins_fails_all_its_points(hundred) -> None:
+    """Its kernels end the process, say; the sweep ends nevertheless."""
+    work, error = handout(hundred[:8], size=4, retries=0), RuntimeError("died")
+    rows, deaths = [], 0
+    while not work.empty:
+        rows += work.ended(one(work), error, innocent=False)
+        deaths += 1
+    assert sorted(r.row["point_id"] for r in rows) == sorted(p.point_id for p in hundred[:8])
+    assert rows[0].row["error"].endswith("times before it began (RuntimeError: died)")
+    assert deaths < 40
 
 
 def test_only_the_point_that_ran_is_late(hundred) -> None:

@@ -5,6 +5,7 @@ The fast tests disturb a sweep a few times, the slow ones (``pytest -m slow``) f
 
 from __future__ import annotations
 
+import contextlib
 import os
 import random
 import shutil
@@ -21,7 +22,6 @@ import pandas as pd
 import pyarrow.parquet as pq
 import pytest
 
-from core.errors import StoreError
 from sweep import load
 from tests.test_execute import points_of, ray_with, rows_of
 
@@ -33,7 +33,7 @@ WORDS = (
 POINTS = 122
 UNTIMED = ("wall_s", "host")
 GONE_S = 10.0
-"""Seconds after a signal in which everything is gone; Ray itself needs some after a kill."""
+"""Seconds after a signal in which everything is gone."""
 
 pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason="no /proc")
 
@@ -44,16 +44,17 @@ class Sweep:
     def __init__(self, cwd: Path, *words: str, directory: str = "out") -> None:
         self.mark = f"SWEEP_TEST={uuid.uuid4().hex}"
         name, value = self.mark.split("=")
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "sweep", *WORDS, f"output.dir={directory}", *words],
-            cwd=cwd,
-            env=os.environ | {"PYTHONPATH": str(ROOT), name: value},
-            stdout=subprocess.PIPE,
-            stderr=subprocess.STDOUT,
-            text=True,
-            # A background job inherits SIGINT as ignored.
-            preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
-        )
+        self._said = cwd / f"said-{value}"  # a pipe that nobody reads would stop it
+        with self._said.open("wb") as said:
+            self.process = subprocess.Popen(
+                [sys.executable, "-m", "sweep", *WORDS, f"output.dir={directory}", *words],
+                cwd=cwd,
+                env=os.environ | {"PYTHONPATH": str(ROOT), name: value},
+                stdout=said,
+                stderr=subprocess.STDOUT,
+                # A background job inherits SIGINT as ignored.
+                preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
+            )
 
     def started(self) -> dict[int, str]:
         """Return the processes of the sweep that are alive, with their command lines."""
@@ -72,31 +73,30 @@ class Sweep:
 
     def left_over(self) -> dict[int, str]:
         """Return what is alive some seconds after the end."""
-        killed = self.process.returncode == -signal.SIGKILL
-        deadline = time.monotonic() + (6 * GONE_S if killed else GONE_S)
+        deadline = time.monotonic() + GONE_S
         while (left := self.started()) and time.monotonic() < deadline:
             time.sleep(0.2)
         return left
 
     def output(self, timeout: float = 300) -> str:
-        return self.process.communicate(timeout=timeout)[0]
+        self.process.wait(timeout)
+        return self._said.read_text()
 
     def kill_workers(self, every_s: float, pick: random.Random) -> int:
-        """Kill a worker from time to time until the sweep ends; return how many.
-
-        Less and less often, so that on a slow machine workers come to work at all.
-        """
+        """Kill a worker from time to time until the sweep ends; return how many."""
         killed = 0
         while self.process.poll() is None:
-            time.sleep(every_s * 1.2 ** max(killed - 10, 0))
-            workers = [pid for pid, said in self.started().items() if "run_chunk" in said]
+            time.sleep(every_s)
+            workers = [pid for pid, said in self.started().items() if "ray::run_chunk" in said]
             if workers:
-                try:
+                with contextlib.suppress(ProcessLookupError):
                     os.kill(pick.choice(workers), signal.SIGKILL)
                     killed += 1
-                except ProcessLookupError:
-                    pass
         return killed
+
+
+def rows_in(folder: Path) -> pd.DataFrame:
+    return pd.concat([pq.read_table(file).to_pandas() for file in folder.glob("*.parquet")])
 
 
 def tables(path: Path) -> list[pd.DataFrame]:
@@ -104,8 +104,7 @@ def tables(path: Path) -> list[pd.DataFrame]:
     keys = ["point_id"], ["point_id", "coflow_id"]
     found = []
     for folder, key in zip(("results", "coflows"), keys, strict=True):
-        parts = [pq.read_table(file).to_pandas() for file in (path / folder).iterdir()]
-        table = pd.concat(parts).drop(columns=[*UNTIMED], errors="ignore")
+        table = rows_in(path / folder).drop(columns=[*UNTIMED], errors="ignore")
         assert not table.duplicated(key).any()
         found.append(table.sort_values(key).reset_index(drop=True))
     return found
@@ -116,17 +115,22 @@ def assert_same(path: Path, wanted: list[pd.DataFrame]) -> None:
         pd.testing.assert_frame_equal(table, other)
 
 
-@pytest.fixture(scope="module")
-def whole(tmp_path_factory) -> tuple[list[pd.DataFrame], float]:
+def timed(path: Path, executor: str) -> tuple[list[pd.DataFrame], float]:
     """Return the tables of a sweep that nothing disturbs, and how long it took [s]."""
-    path = tmp_path_factory.mktemp("undisturbed")
     began = time.monotonic()
-    run = Sweep(path, "executor=local")
+    run = Sweep(path, f"executor={executor}")
     said = run.output()
+    took = time.monotonic() - began
     assert run.process.returncode == 0, said
+    assert not run.left_over()
     found = tables(path / "out")
     assert [len(t) for t in found] == [POINTS, 60 * POINTS]
-    return found, time.monotonic() - began
+    return found, took
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory) -> tuple[list[pd.DataFrame], float]:
+    return timed(tmp_path_factory.mktemp("undisturbed"), "local")
 
 
 @pytest.fixture(scope="module")
@@ -135,19 +139,19 @@ def undisturbed(whole) -> list[pd.DataFrame]:
 
 
 @pytest.fixture(scope="module")
-def longest_s(whole) -> float:
+def longest_s(whole) -> dict[str, float]:
     """Return how long a sweep takes, about: signals come within that time [s]."""
-    return whole[1]
+    return {"local": whole[1], "ray": whole[1] + 3.0}
 
 
 def disturbed_until_done(
-    path: Path, numbers: list[int], executor: str, seed: int, longest_s: float
+    path: Path, numbers: list[int], executor: str, seed: int, longest_s: dict[str, float]
 ) -> Counter[str]:
     """Start the same sweep and send it signals at random instants, then let it finish."""
     pick, count = random.Random(seed), Counter[str]()
     for number in numbers:
         run = Sweep(path, f"executor={executor}")
-        time.sleep(pick.uniform(0, longest_s))
+        time.sleep(pick.uniform(0, longest_s[executor]))
         run.process.send_signal(number)
         said = run.output()
         code = run.process.returncode
@@ -175,18 +179,10 @@ def test_a_killed_driver_loses_and_doubles_nothing(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("executor", ["local", "ray"])
-def test_a_driver_killed_at_fifty_instants(tmp_path, undisturbed, longest_s, executor) -> None:
-    for k in range(5):
-        path = tmp_path / str(k)
-        path.mkdir()
-        disturbed_until_done(path, [signal.SIGKILL] * 10, executor, k, longest_s)
-        assert_same(path / "out", undisturbed)
-
-
-@pytest.mark.slow
-def test_signals_leave_no_process(tmp_path, undisturbed, longest_s) -> None:
-    numbers = [signal.SIGINT, signal.SIGTERM]
-    disturbed_until_done(tmp_path, numbers, "ray", 2, longest_s)
+@pytest.mark.parametrize("k", range(5))
+def test_a_driver_killed_at_fifty_instants(tmp_path, undisturbed, longest_s, executor, k) -> None:
+    count = disturbed_until_done(tmp_path, [signal.SIGKILL] * 10, executor, k, longest_s)
+    assert count["interrupted"] >= 3
     assert_same(tmp_path / "out", undisturbed)
 
 
@@ -197,10 +193,57 @@ def test_signals_at_twenty_instants(tmp_path, undisturbed, longest_s) -> None:
     assert_same(tmp_path / "out", undisturbed)
 
 
-def killed_workers(path: Path, undisturbed: list[pd.DataFrame], every_s: float) -> int:
-    run = Sweep(path, "sweep.retries=20", "ray.num_cpus=2")
-    killed = run.kill_workers(every_s, random.Random(4))
+@pytest.fixture
+def busy_machine() -> Iterator[None]:
+    burners = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(2)]
+    yield
+    for burner in burners:
+        burner.kill()
+        burner.wait()
+
+
+def end_and_clean_s(run: Sweep, number: int) -> tuple[float, float]:
+    """Send a signal; return the seconds till the driver ends, and till nothing is left."""
+    began, ended = time.monotonic(), None
+    run.process.send_signal(number)
+    while True:
+        if ended is None and run.process.poll() is not None:
+            ended = time.monotonic()
+        left, now = run.started(), time.monotonic()
+        if ended is not None and not left:
+            return ended - began, now - began
+        assert now < began + 60, left
+        time.sleep(0.05)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_nothing_is_left_soon_after_a_signal_on_a_busy_machine(
+    tmp_path, tmp_path_factory, number, busy_machine, record_property
+) -> None:
+    """At any instant, while Ray starts as well; and it stays so."""
+    _, takes_s = timed(tmp_path_factory.mktemp("busy"), "ray")
+    pick, longest = random.Random(int(number)), (0.0, 0.0)
+    for k in range(20):
+        path = tmp_path / str(k)
+        path.mkdir()
+        run = Sweep(path)
+        time.sleep(pick.uniform(0, takes_s))
+        longest = max(longest, end_and_clean_s(run, number)[::-1])
+        assert "Traceback" not in run.output()
+        time.sleep(1)
+        assert not run.started()
+    print(f"{number.name}: at the latest {longest[0]:.1f} s, the driver {longest[1]:.1f} s")
+    record_property("longest_s", longest[0])
+    assert longest[0] < GONE_S
+
+
+def killed_workers(path: Path, undisturbed: list[pd.DataFrame], seed: int) -> int:
+    began = time.monotonic()
+    run = Sweep(path, "ray.num_cpus=2")
+    killed = run.kill_workers(1.0, random.Random(seed))
     said = run.output()
+    print(f"{killed} workers killed in {time.monotonic() - began:.0f} s")
     assert run.process.returncode == 0, said
     assert not run.left_over()
     assert_same(path / "out", undisturbed)
@@ -208,16 +251,10 @@ def killed_workers(path: Path, undisturbed: list[pd.DataFrame], every_s: float) 
 
 
 @pytest.mark.slow
-def test_workers_killed_every_second(tmp_path, undisturbed) -> None:
-    assert killed_workers(tmp_path, undisturbed, 1.0) >= 2
-
-
-@pytest.mark.slow
-def test_workers_killed_every_second_ten_times_over(tmp_path, undisturbed) -> None:
-    for k in range(10):
-        path = tmp_path / str(k)
-        path.mkdir()
-        assert killed_workers(path, undisturbed, 1.0) >= 2
+@pytest.mark.parametrize("k", range(10))
+def test_workers_killed_every_second(tmp_path, undisturbed, k) -> None:
+    """To the end, with the usual retries: no point is lost, and none is blamed."""
+    assert killed_workers(tmp_path, undisturbed, k) >= 2
 
 
 def meminfo(name: str) -> int:
@@ -255,39 +292,48 @@ def test_a_point_that_eats_memory_costs_itself_alone(monkeypatch) -> None:
 
 @pytest.fixture
 def small_disk(tmp_path) -> Iterator[Path]:
-    """A file system of 130 kB, less than the sweep writes."""
+    """A file system on which a file leaves too little room for the sweep."""
     path = tmp_path / "disk"
     path.mkdir()
-    mount = shutil.which("mount")
-    if (
-        mount is None
-        or subprocess.run(
-            [mount, "-t", "tmpfs", "-o", "size=130k", "tmpfs", str(path)],
-            capture_output=True,
-            check=False,
-        ).returncode
-    ):
+    command = ["mount", "-t", "tmpfs", "-o", "size=20m", "tmpfs", str(path)]
+    if not shutil.which("mount") or subprocess.run(command, capture_output=True).returncode:
         pytest.skip("mounting a small disk is not permitted here")
     yield path
     subprocess.run(["umount", str(path)], check=True)
 
 
-def test_a_full_disk(tmp_path, small_disk, undisturbed) -> None:
-    run = Sweep(tmp_path, "executor=local", directory="disk/out")
+def fill(path: Path) -> None:
+    """Write a file that leaves no room on a small file system."""
+    with contextlib.suppress(OSError), (path / "ballast").open("wb", buffering=0) as file:
+        while True:
+            file.write(b"x" * 1000)
+
+
+@pytest.mark.parametrize("executor", ["local", pytest.param("ray", marks=pytest.mark.slow)])
+def test_a_disk_that_fills_up(tmp_path, small_disk, executor) -> None:
+    """Some points are durable by then; with room again the same command finishes the rest."""
+    words = (f"executor={executor}", "fabric.gbps=1,2,3")
+    run = Sweep(tmp_path, *words, directory="disk/out")
+    while not list((small_disk / "out").glob("results/part-*.parquet")):
+        assert run.process.poll() is None, run.output()
+        time.sleep(0.02)
+    fill(small_disk)
     said = run.output()
     assert run.process.returncode == 2, said
     (error,) = [line for line in said.splitlines() if line.startswith("error: ")]
+    assert "disk/out" in error
     assert "No space left on device; what is finished stays readable" in error
     assert "Traceback" not in said
-    try:
-        rows = load(small_disk / "out").drop_duplicates("point_id")
-        finished = rows["status"].eq("ok").sum()
-    except StoreError:  # on a fast machine all come at once, and do not fit
-        finished = 0
-    assert finished < POINTS
-    subprocess.run(["mount", "-o", "remount,size=100m", str(small_disk)], check=True)
-    run = Sweep(tmp_path, "executor=local", directory="disk/out")
+    assert not run.left_over()
+    assert load(small_disk / "out")["status"].eq("ok").any()
+    finished = len(rows_in(small_disk / "out" / "results"))
+    assert 0 < finished < 3 * POINTS
+    (small_disk / "ballast").unlink()
+    run = Sweep(tmp_path, *words, directory="disk/out")
     said = run.output()
     assert run.process.returncode == 0, said
-    assert finished == 0 or f"{finished} points finished in disk/out" in said
-    assert_same(small_disk / "out", undisturbed)
+    assert f"{finished} points finished in disk/out: {3 * POINTS - finished} to run" in said
+    run = Sweep(tmp_path, *words)
+    said = run.output()
+    assert run.process.returncode == 0, said
+    assert_same(small_disk / "out", tables(tmp_path / "out"))

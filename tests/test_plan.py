@@ -2,14 +2,27 @@
 
 from __future__ import annotations
 
+import gc
+import hashlib
+import itertools
+import json
+import os
+import subprocess
+import sys
+import tracemalloc
+from collections import Counter
 from pathlib import Path
 
 import numpy as np
 import pytest
 
 from core.errors import GridError, InputError, ParameterError, TraceError
+from core.registry import engines
+from core.shuffle.partitioners import partitioners
+from core.workloads import workloads
 from sweep.app import read_request, register
-from sweep.plan import build_trace, make_plan
+from sweep.plan import make_plan
+from sweep.point import build_trace
 
 DATA = "tests/data/traces"
 
@@ -297,3 +310,104 @@ def test_arrivals_that_leave_no_digits_are_refused(tmp_path) -> None:
     (tmp_path / "t.txt").write_text("2 1\n1 1e17 1 0 1 1:1\n")
     with pytest.raises(TraceError, match=r"t\.txt line 2: arrival"):
         plan("workload=trace", f"workload.path={tmp_path / 't.txt'}")
+
+
+def test_ids_are_a_hash_of_json_with_sorted_keys() -> None:
+    """What anybody can compute: ids of datasets that are there have to stay."""
+    words = ("scheduler=aalo", "queue.base=3", "replicates=2", "shuffle.partitioner=scid")
+    p = plan(*words, "workload.coflows=9", "workload.load=0.5")
+    second = list(p.points.values())[1]
+    own, shuffle, rest = {}, {}, {}
+    for key, value in second.values.items():
+        part = {"workload": own, "shuffle": shuffle}.get(key.partition(".")[0], rest)
+        part[key] = value
+    version = engines()["fluid"].version
+    content = workloads()["fb_like"].content(dict(second.values))
+    source = ["fb_like", content, own, 1, partitioners()["scid"].version, shuffle]
+
+    def digest(content: object) -> str:
+        text = json.dumps(content, sort_keys=True, separators=(",", ":"))
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+    assert second.trace_id == digest(source)
+    assert second.point_id == digest([source, ["aalo", "fluid", version, rest]])
+
+
+def test_rows_and_points_are_the_same_however_they_are_asked_for() -> None:
+    words = ("scheduler=varys,aalo", "queue.base=2,4", "seed=1,2", "workload=toy,fb_like")
+    p = plan(*words, "replicates=3", "shuffle.partitioner=traced,hash")
+    rows, points = list(p.rows), list(p.points.values())
+    assert rows == [p.rows[k] for k in range(len(p.rows))] == p.rows[:]
+    assert rows[-1] == p.rows[-1]
+    with pytest.raises(IndexError):
+        p.rows[len(p.rows)]
+    assert [p.points[q.point_id] for q in points] == points
+    assert [p.points.name(k) for k in range(len(points))] == [q.point_id for q in points]
+    assert [p.points.place(q.point_id) for q in points] == list(range(len(points)))
+    for missing in ("0" * 16, "f" * 16, "g", "", "f" * 17):
+        assert missing not in p.points
+    first = {row["point_id"]: row for row in reversed(rows)}
+    assert all(first[q.point_id]["scheduler"] == q.scheduler for q in points)
+    assert list(dict.fromkeys(row["point_id"] for row in rows)) == list(p.points)
+
+
+def test_points_of_one_workload_run_one_after_the_other() -> None:
+    p = plan("scheduler=varys,aalo,asebf", "seed=1,2", "replicates=2", "workload.coflows=9")
+    done = {next(iter(p.points)), "not one of them"}
+    todo = p.points.without(done)
+    assert len(todo) == len(p.points) - 1
+    assert {q.point_id for q in todo} == set(p.points) - done
+    runs = [trace for trace, _ in itertools.groupby(q.trace_id for q in todo)]
+    assert len(runs) == len(set(runs)) == 4
+    assert todo.kinds() == Counter((q.scheduler, q.engine, q.workload) for q in todo)
+
+
+def test_replicates_and_seeds_are_one_line() -> None:
+    p = plan("scheduler=aalo", "queue.base=2,4", "seed=1,2", "replicates=3")
+    lines = p.lines().tolist()
+    by_base = {q.values["queue.base"]: set() for q in p.points.values()}
+    for line, q in zip(lines, p.points.values(), strict=True):
+        by_base[q.values["queue.base"]].add(line)
+    assert sorted(map(len, by_base.values())) == [1, 1]
+    assert len(set(lines)) == 2
+
+
+def test_a_plan_holds_some_bytes_a_row() -> None:
+    def held(thresholds: int) -> int:
+        words = ("scheduler=aalo", "workload=toy", "queue.base=range(2,102)")
+        grid, _ = read_request([*words, f"queue.first_threshold_mb=range(1,{thresholds + 1})"])
+        gc.collect()
+        tracemalloc.start()
+        p = make_plan(grid)
+        size, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert len(p.points) == 100 * thresholds
+        return size
+
+    assert held(150) - held(20) < 13_000 * 100
+
+
+def test_the_digest_of_a_grid_changes_with_its_rows_alone() -> None:
+    words = ["scheduler=varys,aalo", "queue.base=2,4", "workload=toy"]
+    code = (
+        "from sweep.app import read_request, register; from sweep.plan import make_plan\n"
+        f"register(); print(make_plan(read_request({words!r})[0]).digest())"
+    )
+    said = {
+        subprocess.run(
+            [sys.executable, "-c", code],
+            env=os.environ | {"PYTHONHASHSEED": seed, "PYTHONPATH": str(Path.cwd())},
+            capture_output=True,
+            text=True,
+            check=True,
+        ).stdout.strip()
+        for seed in ("1", "2")
+    }
+    assert said == {plan(*words).digest()}
+    others = [
+        ["scheduler=aalo,varys", *words[1:]],
+        [words[0], "queue.base=2,4,8", words[2]],
+        [*words, "sweep.filter=queue.base > 2"],
+        [*words, "queue.count=3"],
+    ]
+    assert len({plan(*w).digest() for w in (words, *others)}) == 5

@@ -16,7 +16,7 @@ from sweep.app import main, read_request, register
 from sweep.condition import Condition
 from sweep.describe import describe
 from sweep.plan import Plan, make_plan
-from sweep.rows import Interval, Shape, combinations, grid_rows
+from sweep.rows import GridRows, Interval, Shape, combinations
 
 AXES = {"a.x": [1, 2, 3], "b": ["p", "q"], "c": [10.0, 20.0, 30.0]}
 
@@ -27,7 +27,7 @@ def plan(*overrides: str, **more: str) -> Plan:
 
 
 def rows(axes=AXES, seed: int = 0, **shape) -> list[dict]:
-    return list(grid_rows(axes, Shape(**shape), seed))
+    return list(GridRows(axes, Shape(**shape), seed))
 
 
 # ---- in step -------------------------------------------------------------------------------------

@@ -358,6 +358,33 @@ def test_points_keep_rows_of_earlier_grids_that_have_results(tmp_path):
     assert points(path) == kept
 
 
+def test_points_of_the_same_grid_are_kept(tmp_path):
+    path = tmp_path / "d"
+    for digest in ("one", "one", "two"):
+        with opened(path) as dataset:
+            dataset.write_points(grid("a", "b") if digest == "one" else grid("b"), digest)
+            dataset.add(row("a"))
+    assert points(path)["point_id"] == ["b", "a"]
+    assert pq.read_schema(path / "points.parquet").metadata[b"grid"] == b"two"
+    with opened(path) as dataset:
+        before = (path / "points.parquet").stat()
+        dataset.write_points(iter([]), "two")
+    assert (path / "points.parquet").stat().st_mtime_ns == before.st_mtime_ns
+
+
+def test_damaged_points_of_the_same_grid_are_written_anew(tmp_path):
+    path = tmp_path / "d"
+    with opened(path) as dataset:
+        dataset.write_points(grid(*(f"p{k}" for k in range(500))), "one")
+    content = bytearray((path / "points.parquet").read_bytes())
+    content[len(content) // 3] ^= 0xFF
+    (path / "points.parquet").write_bytes(content)
+    with opened(path) as dataset:
+        dataset.write_points(grid("a"), "one")
+        assert list(dataset.set_aside) == [POINTS]
+    assert points(path)["point_id"] == ["a"]
+
+
 def test_points_keep_the_values_asked_for(tmp_path):
     asked = grid("a") + [{**r, "grid_row": 1} for r in grid("a", queue_base=4.0)]
     with opened(tmp_path / "d") as dataset:

@@ -148,7 +148,7 @@ def warm(names: Iterable[str] | None = None) -> None:
 def check(scheduler: Scheduler, values: Values) -> None:
     """Raise `ParameterError` for weights that do not fit the number of queues."""
     rule = scheduler.rules["fluid"]
-    if isinstance(rule, Queues):
+    if isinstance(rule, Queues) and values.get("queue.weights") is not None:
         queue_weights({**defaults(rule.parameters), **values})
 
 

@@ -21,7 +21,8 @@ from core.parameters import Value, defaults
 from core.registry import reads
 from core.schedulers import schedulers
 from core.trace import Trace
-from sweep.plan import SEEDS, Point, build_trace
+from sweep.expand import SEEDS
+from sweep.point import Point, build_trace
 
 MOST_COFLOWS, MOST_PORTS = 12, 24
 """What a chart has room for; ports of both sides that send or receive."""

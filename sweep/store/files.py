@@ -6,7 +6,7 @@ import errno
 import json
 import os
 import re
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -144,6 +144,11 @@ class Folder:
             The file cannot be reached.
         FileNotFoundError
         """
+        with self._parquet(name) as file:
+            return file.read(columns)
+
+    @contextmanager
+    def _parquet(self, name: str) -> Iterator[pq.ParquetFile]:
         try:
             with self.fs.open_input_file(self.path(name)) as file:
                 content = file.read_buffer()
@@ -152,13 +157,25 @@ class Folder:
         except (OSError, pa.ArrowException) as error:
             raise StoreError(f"cannot read {self.show(name)}: {_reason(error)}") from error
         try:
-            source = pa.BufferReader(content)
-            return pq.ParquetFile(source, page_checksum_verification=True).read(columns)
+            yield pq.ParquetFile(pa.BufferReader(content), page_checksum_verification=True)
         except (OSError, pa.ArrowException) as error:
             raise DamagedError(
                 f"{self.show(name)} is damaged ({_reason(error)}); run the same command again: "
                 "it is set aside and only its points run again"
             ) from error
+
+    def checked_metadata(self, name: str) -> dict[bytes, bytes]:
+        """Return the metadata of a Parquet file, of which every page has been checked.
+
+        Raises
+        ------
+        DamagedError, StoreError, FileNotFoundError
+            As `read_table`.
+        """
+        with self._parquet(name) as file:
+            for _ in file.iter_batches(batch_size=10_000):
+                pass
+            return dict(file.schema_arrow.metadata or {})
 
     def row_count(self, name: str) -> int:
         """Return the number of rows of a Parquet file."""
@@ -265,17 +282,24 @@ class Aside:
 
     def table(self, name: str, table: pa.Table) -> None:
         """Write a table that will be the file `name`."""
-        text = [f.name for f in table.schema if f.type == pa.string()]
-        self._write(
-            name,
-            lambda stream: pq.write_table(
-                table,
+        self.tables(name, [table], table.schema)
+
+    def tables(self, name: str, tables: Iterable[pa.Table], schema: pa.Schema) -> None:
+        """Write tables one after the other that together will be the file `name`."""
+        text = [f.name for f in schema if f.type == pa.string()]
+
+        def write(stream: Any) -> None:
+            with pq.ParquetWriter(
                 stream,
+                schema,
                 compression="zstd",
                 use_dictionary=text or False,
                 write_page_checksum=True,
-            ),
-        )
+            ) as writer:
+                for table in tables:
+                    writer.write_table(table)
+
+        self._write(name, write)
 
     def content(self, name: str, content: bytes) -> None:
         """Write bytes that will be the file `name`."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING, Any
 
 import pyarrow as pa
@@ -77,8 +77,21 @@ def load(
     raise AssertionError
 
 
-def read_results(path: str | os.PathLike[str]) -> Iterator[list[dict[str, Any]]]:
+def read_results(
+    path: str | os.PathLike[str],
+    *,
+    columns: list[str] | None = None,
+    ids: Collection[str] | None = None,
+) -> Iterator[list[dict[str, Any]]]:
     """Yield the rows of results, some thousand at a time, the newest first.
+
+    Parameters
+    ----------
+    path : str or path-like
+    columns : list of str, optional
+        All if not given.
+    ids : collection of str, optional
+        Rows of these points only.
 
     Raises
     ------
@@ -87,8 +100,11 @@ def read_results(path: str | os.PathLike[str]) -> Iterator[list[dict[str, Any]]]
     """
     folder = Folder.at(path)
     for part in reversed(folder.parts(RESULTS).values()):
-        table = folder.read_table(part)
+        table = folder.read_table(part, columns)
         check_version(table.schema, folder.show(part))
+        if ids is not None:
+            wanted = pa.array(ids, pa.string())
+            table = table.filter(pc.is_in(table["point_id"], value_set=wanted))
         for batch in table.to_batches(max_chunksize=2000):
             yield batch.to_pylist()
 

@@ -59,6 +59,9 @@ from sweep.store.tables import detail_rows, joined, table_of, united, without
 Columns = Mapping[str, Any]
 """Arrays of shape (n,) by name."""
 
+BATCH = 5000
+"""Rows of a grid that are in memory at a time."""
+
 
 @dataclass(frozen=True)
 class Limits:
@@ -234,7 +237,7 @@ class Dataset:
             aside.table(part_name(RESULTS, self._part), results)
         self._written(results, details)
 
-    def write_points(self, rows: Iterable[Row]) -> None:
+    def write_points(self, rows: Iterable[Row], digest: str = "") -> None:
         """Replace ``points.parquet`` by the rows of the grid.
 
         Rows of an earlier grid follow, numbered on, where their point has a result and this grid
@@ -244,18 +247,29 @@ class Dataset:
         ----------
         rows : iterable of mapping of str to value
             By column, `grid_row` counting from 0.
+        digest : str
+            Tells this grid from any other: a file that was written for it is kept.
         """
-        schema = self._points_schema
+        schema = self._points_schema.with_metadata(
+            {**self._points_schema.metadata, b"grid": digest.encode()}
+        )
         iterator = iter(rows)
-        batches = [table_of(batch, schema) for batch in iter(lambda: [*islice(iterator, 5000)], [])]
-        points = pa.concat_tables(batches) if batches else schema.empty_table()
+        batches = iter(lambda: [*islice(iterator, BATCH)], [])
+        tables: Iterable[pa.Table] = (table_of(batch, schema) for batch in batches)
         if self._folder.kind(POINTS) != pafs.FileType.NotFound:
             try:
-                points = united(points, self._with_results(self._read_points()))
+                if digest and self._folder.checked_metadata(POINTS).get(b"grid") == digest.encode():
+                    return
+                earlier = self._with_results(self._read_points()).replace_schema_metadata(
+                    schema.metadata
+                )
+                if len(earlier):
+                    new = pa.concat_tables([schema.empty_table(), *tables])
+                    tables = [united(new, earlier)]
             except DamagedError:  # an earlier grid is lost to it, and no result
                 self.set_aside[POINTS] = self._folder.set_aside(POINTS)
         with self._folder.writing() as aside:
-            aside.table(POINTS, points)
+            aside.tables(POINTS, tables, schema)
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:
         """Replace ``manifest.json``; the schema version is added."""

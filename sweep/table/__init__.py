@@ -8,11 +8,13 @@
 ======================  ==========================================================
 """
 
-from sweep.table.closing import closing_table, print_table
+from sweep.table.closing import BEST, WORST, closing_table, print_table
 from sweep.table.failures import failures_table, print_failures
 from sweep.table.report import Column, Report
 
 __all__ = [
+    "BEST",
+    "WORST",
     "Column",
     "Report",
     "closing_table",

@@ -81,13 +81,15 @@ class Line:
         return math.inf if value is None else value
 
 
-def closing_table(rows: Sequence[Row]) -> Report:
+def closing_table(rows: Sequence[Row], of: int | None = None) -> Report:
     """Return the table of the points that are ok, for rich.
 
     Parameters
     ----------
     rows : sequence of mapping of str to value
         Rows of results by column, one a unique point, in the order of the grid.
+    of : int, optional
+        Lines that there are, where the rows are those of the first, the best and the worst.
 
     Notes
     -----
@@ -103,16 +105,17 @@ def closing_table(rows: Sequence[Row]) -> Report:
         for name in varying_columns([x.values for x in lines], ("engine", "workload", *parameters))
         if not all(is_default(line.row, name) for line in lines)
     ]
-    improvement, over = _improvements(lines, varying)
+    improvement, over = _improvements(lines, varying, alone=of is None)
     order = list(range(len(lines)))
     below = []
+    every = of or len(lines)
     most = MOST_LINES if len(_conditions(lines)) < 2 else MOST_UNLIKE
-    if len(lines) > most:
+    if many := of is not None or len(lines) > most:
         ranked = sorted(order, key=lambda k: lines[k].mean)
         order = ranked[:BEST] + ranked[-WORST:]
         below.append(
-            f"{len(lines) - len(order)} of {len(lines)} lines left out: these are the {BEST} best "
-            f"and the {WORST} worst by mean CCT; the dataset has all"
+            f"{every - len(order)} of {every} lines left out: these are the {BEST} best and the "
+            f"{WORST} worst by mean CCT; the dataset has all"
         )
     shown = [lines[k] for k in order]
     if any(line.n > 1 for line in shown):
@@ -133,13 +136,13 @@ def closing_table(rows: Sequence[Row]) -> Report:
         columns=columns,
         below=below,
         dropped_first=_DROPPED_FIRST,
-        rule_after=BEST if len(lines) > most else None,
+        rule_after=BEST if many else None,
     )
 
 
-def print_table(rows: Sequence[Row], console: Console) -> None:
+def print_table(rows: Sequence[Row], console: Console, of: int | None = None) -> None:
     """Print `closing_table`."""
-    console.print(closing_table(rows), crop=False)
+    console.print(closing_table(rows, of), crop=False)
 
 
 def _lines(rows: Sequence[Row], parameters: Sequence[str]) -> list[Line]:
@@ -161,11 +164,14 @@ def _lines(rows: Sequence[Row], parameters: Sequence[str]) -> list[Line]:
     ]
 
 
-def _improvements(lines: Sequence[Line], varying: Sequence[str]) -> tuple[list[str], str]:
+def _improvements(
+    lines: Sequence[Line], varying: Sequence[str], *, alone: bool
+) -> tuple[list[str], str]:
     """Return what each line gains, by (slow − fast) / slow, and over what.
 
     Of two lines that can be compared the faster shows its gain over the slower. Of more, all are
-    compared with the first in the order of the grid; a minus sign marks the slower ones.
+    compared with the first in the order of the grid; a minus sign marks the slower ones. A line
+    is called by its scheduler only where these lines are `alone`.
     """
     groups = _conditions(lines)
     texts: list[str] = []
@@ -175,13 +181,13 @@ def _improvements(lines: Sequence[Line], varying: Sequence[str]) -> tuple[list[s
         if len(group) == 2:
             slow = max(group, key=lambda other: other.mean)
             gain = _gain(slow, line)
-            over = f" over {_name(slow, group, varying)}"
+            over = f" over {_name(slow, group if alone else None, varying)}"
             texts.append("–" if line is slow or gain is None else f"{100 * gain:.1f} %{over}")
         else:
             gain = _gain(group[0], line)
             texts.append("–" if line is group[0] or gain is None else f"{100 * gain:.1f} %")
             if len(group) > 2 and line is group[0]:
-                baselines[_name(line, group, varying)] = None
+                baselines[_name(line, group if alone else None, varying)] = None
     over = " or ".join(list(baselines)[:3])
     return texts, f"improvement: (slow − fast) / slow of the mean, over {over}" if baselines else ""
 
@@ -206,12 +212,12 @@ def _gain(base: Line, line: Line) -> float | None:
     return math.copysign((slow - fast) / slow, base.mean - line.mean) if slow > fast else 0.0
 
 
-def _name(line: Line, group: Sequence[Line], varying: Sequence[str]) -> str:
+def _name(line: Line, group: Sequence[Line] | None, varying: Sequence[str]) -> str:
     """Return the scheduler, with its parameters where the group has it several times."""
-    namesakes = [other.values for other in group if other.scheduler == line.scheduler]
-    return " ".join(
-        [line.scheduler, *assignments(line.values, varying_columns(namesakes, varying))]
-    )
+    if group is not None:
+        namesakes = [other.values for other in group if other.scheduler == line.scheduler]
+        varying = varying_columns(namesakes, varying)
+    return " ".join([line.scheduler, *assignments(line.values, varying)])
 
 
 def _parameter_column(name: str, lines: Sequence[Line]) -> Column:

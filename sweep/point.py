@@ -1,0 +1,189 @@
+"""`Point`: one run, its id, its workload and its seeds."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache, lru_cache
+
+import numpy as np
+
+from core import registry
+from core.errors import TraceError
+from core.parameters import Value, defaults
+from core.shuffle.axes import partitioner_of
+from core.trace import Trace
+from core.workloads import workloads
+
+NAMES = ("scheduler", "engine", "workload")
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """One run: names, and every parameter that is read, by key."""
+
+    point_id: str
+    scheduler: str
+    engine: str
+    workload: str
+    replicate: int | None
+    seed: int | None
+    values: Mapping[str, Value]
+    trace_id: str
+
+    def columns(self) -> dict[str, Value]:
+        """Return the point as columns of the dataset."""
+        return self._named() | stored(self.values)
+
+    def shown(self) -> dict[str, Value]:
+        """Return the point by columns, with the values as given: also words like ``auto``."""
+        return self._named() | {column_of(k): v for k, v in self.values.items()}
+
+    def _named(self) -> dict[str, Value]:
+        return {
+            "point_id": self.point_id,
+            "scheduler": self.scheduler,
+            "engine": self.engine,
+            "workload": self.workload,
+            "trace_id": self.trace_id,
+            "replicate": self.replicate,
+            "seed": self.seed,
+        }
+
+
+def stored(values: Mapping[str, Value]) -> dict[str, Value]:
+    """Return parameters by column; a word in place of a number, as ``auto``, is 0."""
+    return {
+        column_of(k): 0.0 if isinstance(v, str) and _is_number(k) else v for k, v in values.items()
+    }
+
+
+@cache
+def column_of(key: str) -> str:
+    """Return the name of a key's column."""
+    return key.replace(".", "_")
+
+
+@cache
+def _is_number(key: str) -> bool:
+    known = registry.parameters()
+    return key in known and known[key].kind is not str
+
+
+def point_of(
+    names: tuple[str, str, str],
+    replicate: int | None,
+    seed: Value,
+    values: Mapping[str, Value],
+    content: str,
+) -> Point:
+    """Return a point with its ids.
+
+    Parameters
+    ----------
+    names : tuple of str
+        Scheduler, engine and workload.
+    replicate : int, optional
+    seed : int, optional
+        Of the sweep, where the point reads it.
+    values : mapping of str to value
+        Every parameter that is read, by key.
+    content : str
+        What stands for the content of the workload's file, if it has one.
+
+    Notes
+    -----
+    The ids are the first 64 bits of a SHA-256 of JSON with sorted keys: the same on all machines.
+    """
+    scheduler, engine, workload = names
+    source = _source(workload, content, values, replicate)
+    rest = _object(values, _split(tuple(values))[2])
+    version = registry.engines()[engine].version
+    run = f'["{scheduler}","{engine}",{version},{rest}]'
+    return Point(
+        point_id=_digest(f"[{source},{run}]"),
+        scheduler=scheduler,
+        engine=engine,
+        workload=workload,
+        replicate=replicate,
+        seed=None if seed is None else int(seed),
+        values=values,
+        trace_id=_digest(source),
+    )
+
+
+def _source(workload: str, content: str, values: Mapping[str, Value], replicate: int | None) -> str:
+    """Return what a trace depends on, as JSON."""
+    own, shuffle, _ = _split(tuple(values))
+    if workloads()[workload].identified_by_content:
+        own = ()
+    parts = [_text(workload), _text(content), _object(values, own), _text(replicate)]
+    if partitioner := partitioner_of(values):
+        parts += [_text(partitioner.version), _object(values, shuffle)]
+    return f"[{','.join(parts)}]"
+
+
+Keys = tuple[str, ...]
+
+
+@lru_cache(maxsize=1000)
+def _split(keys: Keys) -> tuple[Keys, Keys, Keys]:
+    """Return the keys of the workload, those of the shuffle and the others, each sorted."""
+    own = tuple(sorted(k for k in keys if k.startswith("workload.")))
+    shuffle = tuple(sorted(k for k in keys if k.startswith("shuffle.")))
+    return own, shuffle, tuple(sorted({*keys} - {*own, *shuffle}))
+
+
+def _object(values: Mapping[str, Value], keys: Keys) -> str:
+    return "{" + ",".join([_member(key, values[key]) for key in keys]) + "}"
+
+
+@lru_cache(maxsize=10_000, typed=True)
+def _member(key: str, value: Value) -> str:
+    return f"{_text(key)}:{_text(value)}"
+
+
+@lru_cache(maxsize=10_000, typed=True)
+def _text(value: Value) -> str:
+    return json.dumps(value, separators=(",", ":"), ensure_ascii=True)
+
+
+def _digest(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def build_trace(point: Point) -> Trace:
+    """Build or read the workload of a point; the same point gives the same trace anywhere.
+
+    Raises
+    ------
+    TraceError
+        The file cannot be used any more, or is not the one that the sweep was planned with.
+    """
+    workload = workloads()[point.workload]
+    values = complete(point.workload, point.values.items())
+    rng = np.random.Generator(np.random.PCG64(seed_of(point, "workload")))
+    trace = workload.trace(values, rng, seed_of(point, "shuffle"))
+    now = _source(point.workload, workload.content(values), point.values, point.replicate)
+    if _digest(now) != point.trace_id:
+        raise TraceError(f"{trace.name} has changed since the sweep was planned; start it again")
+    return trace
+
+
+def complete(workload: str, given: Iterable[tuple[str, Value]]) -> dict[str, Value]:
+    """Return every value that a workload may look at: those given, and defaults for the rest."""
+    values = defaults(workloads()[workload].parameters)
+    return values | {k: v for k, v in given if k in values or k.startswith("shuffle.")}
+
+
+def seed_of(point: Point, purpose: str) -> np.random.SeedSequence:
+    """Return the seed of a point's ``workload`` or ``shuffle``.
+
+    It derives from the seed, the replicate and the purpose alone, so that all schedulers of a
+    replicate see the same workload, and all partitioners the same records.
+    """
+    seed = int(point.values.get(f"{purpose}.seed") or 0)
+    tag = int.from_bytes(hashlib.sha256(purpose.encode()).digest()[:4], "big")
+    return np.random.SeedSequence(seed, spawn_key=(point.replicate or 0, tag))
