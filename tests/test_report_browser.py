@@ -185,7 +185,8 @@ def test_nothing_is_wider_than_a_phone(page: Any) -> None:
     page.execute_script("drawn.forEach(drawOnce)")
     assert page.execute_script("return document.documentElement.scrollWidth") <= 390
     script = (
-        "return [...document.querySelectorAll(arguments[0])].map(t => [t, t.getBoundingClientRect()])"
+        "return [...document.querySelectorAll(arguments[0])]"
+        ".map(t => [t, t.getBoundingClientRect()])"
         ".map(([t, r]) => [t.textContent, r.left, r.right, r.top, r.bottom]);"
     )
     texts = page.execute_script(script, ".xtitle, .ytitle, .legendtext, .ytick text, .cbtitle")
