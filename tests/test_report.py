@@ -18,28 +18,12 @@ from sweep.report import plot
 from sweep.report.__main__ import main
 from sweep.report.build import draw_all, rounded, table_of
 from sweep.report.dataset import open_runs
-from sweep.report.draw import draw, panels_of
 from sweep.report.figures import figures
 from sweep.report.page import embedded
 from sweep.store.files import Folder
-from tests.report_data import AUTO, GRID, SHUFFLE, TOY, sweep
+from tests.report_data import AUTO, GRID, sweep
 
 HOSTILE = "</script><img src=x onerror=alert(1)>&\u2028"
-
-
-@pytest.fixture(scope="module")
-def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    place = tmp_path_factory.mktemp("runs")
-    words = {"grid": GRID, "shuffle": SHUFFLE, "auto": AUTO, "toy": TOY}
-    return {name: sweep(place / name, *w) for name, w in words.items()}
-
-
-@pytest.fixture(scope="module")
-def reports(runs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    place = tmp_path_factory.mktemp("reports")
-    for name, run in runs.items():
-        assert main([str(run), "--out", str(place / name)]) == 0
-    return {name: place / name for name in runs}
 
 
 def content(report: Path) -> dict[str, Any]:
@@ -68,24 +52,6 @@ def test_the_page_has_the_numbers_of_the_csv(reports: dict[str, Path]) -> None:
                         pd.to_numeric(pd.Series(column, dtype=object)).to_numpy(float),
                         csv[name].to_numpy(float),
                     )
-
-
-def test_bars_and_curves_of_files_have_the_numbers_of_the_csv(
-    runs: dict[str, Path], reports: dict[str, Path]
-) -> None:
-    data = open_runs([runs["grid"]])
-    for name, value in (("average_cct", "mean_cct_s"), ("gap", "gap"), ("pairwise", "change")):
-        drawn = table_of(name, data)
-        csv = pd.read_csv(reports["grid"] / f"{name}.csv")
-        figure = draw(name, drawn.table, drawn.chart)
-        widths = [p.get_width() for axes in figure.axes for p in axes.patches]
-        assert sorted(widths) == sorted(csv[value])
-    drawn = table_of("cdf", data)
-    csv = pd.read_csv(reports["grid"] / "cdf.csv")
-    figure = draw("cdf", drawn.table, drawn.chart)
-    xs = [x for axes in figure.axes for line in axes.lines for x in line.get_xdata()]
-    assert len(panels_of(drawn.table, drawn.chart)) == 2
-    assert sorted(xs) == sorted(csv["cct_s"])
 
 
 def test_the_average_and_the_improvement_are_those_of_the_dataset(runs: dict[str, Path]) -> None:

@@ -6,6 +6,7 @@ import json
 import os
 import shutil
 from collections.abc import Iterator
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -183,4 +184,15 @@ def test_nothing_is_wider_than_a_phone(page: Any) -> None:
     page.refresh()
     page.execute_script("drawn.forEach(drawOnce)")
     assert page.execute_script("return document.documentElement.scrollWidth") <= 390
+    script = (
+        "return [...document.querySelectorAll(arguments[0])]"
+        ".map(t => [t, t.getBoundingClientRect()])"
+        ".map(([t, r]) => [t.textContent, r.left, r.right, r.top, r.bottom]);"
+    )
+    texts = page.execute_script(script, ".xtitle, .ytitle, .legendtext, .ytick text, .cbtitle")
+    assert len(texts) > 50
+    assert [t for t in texts if t[1] < 0 or t[2] > 390] == []
+    rows = sorted(t[3:] for t in page.execute_script(script, "#average_cct .ytick text"))
+    assert len(rows) == 7
+    assert all(one[1] <= other[0] + 1 for one, other in pairwise(rows))  # names do not overlap
     page.execute_cdp_cmd("Emulation.clearDeviceMetricsOverride", {})

@@ -246,6 +246,8 @@ def without_unread(points: pd.DataFrame) -> pd.DataFrame:
 
 def _run_names(paths: Sequence[str]) -> list[str]:
     """Return short names: the last part of each path, or the paths where those are alike."""
-    short = [path.rstrip("/").rsplit("/", 1)[-1] for path in paths]
-    names = short if len({*short}) == len(short) else [path.rstrip("/") for path in paths]
-    return names if len({*names}) == len(names) else [f"{n} ({k + 1})" for k, n in enumerate(names)]
+    paths = [path.rstrip("/") for path in paths]
+    short = [path.rsplit("/", 1)[-1] for path in paths]
+    if len({*short}) == len(short):
+        return short
+    return paths if len({*paths}) == len(paths) else [f"{n} ({k + 1})" for k, n in enumerate(short)]

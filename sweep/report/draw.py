@@ -141,10 +141,16 @@ def _bars(axes: Axes, table: pd.DataFrame, chart: Chart, colours: Colours) -> No
         half = _error(table, x)
         ends = table[x.column] + (0.0 if half is None else half)
         for name, value, text in zip(names, ends, table[chart.text], strict=True):
-            axes.annotate(
-                f"  {text}", (value, place[name]), va="center", fontsize="small", clip_on=False
-            )
+            _beside(axes, str(text), value, place[name])
         axes.margins(x=0.25)
+
+
+def _beside(axes: Axes, text: str, x: float, y: float) -> None:
+    """Write to the right of a bar's end."""
+    axes.annotate(
+        text, (x, y), xytext=(6, 0), textcoords="offset points", va="center", fontsize="small",
+        annotation_clip=False,
+    )  # fmt: skip
 
 
 def _spans(axes: Axes, table: pd.DataFrame, chart: Chart, colours: Colours) -> None:
@@ -167,7 +173,7 @@ def _spans(axes: Axes, table: pd.DataFrame, chart: Chart, colours: Colours) -> N
                 )  # fmt: skip
     elif chart.text:
         for name, end, text in zip(names, last, table[chart.text], strict=True):
-            axes.annotate(f"  {text}", (end, place[name]), va="center", fontsize="small")
+            _beside(axes, fill(str(text), 26), end, place[name])
         axes.set_xlim(first.min() - 0.05 * whole, last.max() + 0.45 * whole)
     axes.set_yticks(list(place.values()), [fill(n, _WRAP) for n in place])
     axes.set_ylim(len(place) - 0.4, -0.6)
@@ -219,7 +225,9 @@ def _heat(axes: Axes, table: pd.DataFrame, chart: Chart, colours: Colours) -> No
     else:
         image = axes.imshow(values, cmap="cividis", aspect="auto")
         axes.get_figure().colorbar(image, ax=axes, label=z.title)  # type: ignore[union-attr]
-    axes.set_xticks(range(len(columns)), columns, rotation=90 if len(columns) > 12 else 0)
+    upright = len(columns) > 12
+    wrapped = [fill(n, _WRAP if upright else max(6, 64 // len(columns))) for n in columns]
+    axes.set_xticks(range(len(columns)), wrapped, rotation=90 if upright else 0)
     axes.set_yticks(range(len(rows)), [fill(n, _WRAP) for n in rows])
     if chart.text and values.size <= 150:
         low, high = np.nanmin(values), np.nanmax(values)

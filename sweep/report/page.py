@@ -20,6 +20,7 @@ from sweep.report.effects import cube_of
 from sweep.report.settings import (
     LARGER_IS_BETTER,
     MEASURES,
+    key_axis,
     measure_axis,
     measures_in,
     metric_title,
@@ -154,7 +155,8 @@ def _cube(
         there = cube.values(name)
         place = {value: k for k, value in enumerate(there)}
         codes = [place[v] for v in cube.shown(name)]
-        axes.append({"column": name, "title": key_of(name), "values": there, "codes": codes})
+        titles = {"title": key_of(name), "with_unit": key_axis(name).title}
+        axes.append({"column": name, **titles, "values": there, "codes": codes})
     described = [measure_axis(name) for name in metrics]
     return {
         "axes": axes,

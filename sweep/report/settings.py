@@ -11,6 +11,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from core.metrics import METRICS, SHUFFLE_METRICS
+from core.registry import parameters
 from sweep.report.chart import Axis
 from sweep.table.closing import t95
 from sweep.table.values import key_of, shown_value
@@ -45,6 +46,12 @@ def measure_axis(name: str, **more: Any) -> Axis:
     metric = next(m for m in MEASURES if m.name == name)
     label = _SHORT.get(name, name.removesuffix("_s").replace("_", " "))
     return Axis(name, label, metric.unit, share=name in _SHARES, **more)
+
+
+def key_axis(column: str) -> Axis:
+    """Return the axis of a parameter."""
+    known = {parameter.column: parameter.unit for parameter in parameters().values()}
+    return Axis(column, key_of(column), known.get(column, ""))
 
 
 def metric_title(name: str) -> str:

@@ -69,7 +69,7 @@ class Explorer {
 
   get view() {
     const { axes, metrics } = DATA.cube, metric = metrics[this.metric];
-    const axisOf = (k) => ({ column: axes[k].column, title: axes[k].title });
+    const axisOf = (k) => ({ column: axes[k].column, title: axes[k].with_unit });
     return { x: axisOf(this.x), y: axisOf(this.y), z: metric };
   }
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from sweep.report.chart import Axis, Chart
+from sweep.report.chart import Chart
 from sweep.report.dataset import Dataset
 from sweep.report.effects import cells, cube_of, main_effects, with_metric
 from sweep.report.figures._base import Figure, NothingToDrawError
-from sweep.report.settings import measure_axis, plain
+from sweep.report.settings import key_axis, measure_axis, plain
 from sweep.table.values import key_of
 
 METRIC = "mean_cct_s"
@@ -52,8 +52,8 @@ def chart(table: pd.DataFrame) -> Chart:
     said = ", ".join(f"{key_of(n)}={v}" for n, v in fixed.items())
     return Chart(
         "heat",
-        x=(Axis(x, key_of(x)),),
-        y=(Axis(y, key_of(y)),),
+        x=(key_axis(x),),
+        y=(key_axis(y),),
         z=(measure_axis(METRIC),),
         text="text",
         explore="mean",

@@ -8,7 +8,7 @@ from sweep.report.chart import Axis, Chart
 from sweep.report.dataset import Dataset
 from sweep.report.effects import cells, cube_of, main_effects, with_metric
 from sweep.report.figures._base import Figure, NothingToDrawError
-from sweep.report.settings import measure_axis, plain
+from sweep.report.settings import key_axis, measure_axis, plain
 from sweep.table.values import key_of
 
 METRIC = "mean_cct_s"
@@ -55,8 +55,8 @@ def chart(table: pd.DataFrame) -> Chart:
     y = table.columns[1] if table.columns[1] != "wins_on" else "wins_on"
     return Chart(
         "heat",
-        x=(Axis(x, key_of(x)),),
-        y=(Axis(y, key_of(y) if y != "wins_on" else "wins on"),),
+        x=(key_axis(x),),
+        y=(key_axis(y) if y != "wins_on" else Axis(y, "wins on"),),
         z=(measure_axis(METRIC),),
         colour="winner",
         text="text",
