@@ -2,7 +2,7 @@
 
 Every row is measured in this one run, each as a command of its own: its start is the time of a
 sweep of one point, and what a point costs is (time of N points − start) / (N − 1), with a task
-that does nothing. coflow-sweep runs the toy workload, whose simulations take real time; that is
+that does nothing; both are medians of three runs, but for N points of the slow paths. coflow-sweep runs the toy workload, whose simulations take real time; that is
 measured too and subtracted. Paths that take long a point run up to `SLOW` points; those whose
 packages are missing are left out with a note (`pip install -e '.[benchmarks]'`).
 """
@@ -154,6 +154,12 @@ def seconds(path: str, n: int) -> tuple[float, float]:
         return took, float(simulated) / (2 if "Ray" in path else 1)
 
 
+def typical(path: str, n: int, times: int) -> tuple[float, float]:
+    """Return `seconds` of some runs: the one whose time beside the simulations is the median."""
+    runs = sorted((seconds(path, n) for _ in range(times)), key=lambda run: run[0] - run[1])
+    return runs[times // 2]
+
+
 def start_up() -> None:
     """Print where the time to the first result goes."""
     code = """
@@ -197,13 +203,13 @@ def main() -> None:
             print(f"{path:<30} left out: {needs} is not installed")
             continue
         try:
-            start, own = seconds(path, 1)
+            start, own = typical(path, 1, 3)
             cells = []
             for n in sizes:
                 if n > most:
                     cells.append("–")
                     continue
-                took, simulated = seconds(path, n)
+                took, simulated = typical(path, n, 3 if most > SLOW else 1)
                 cells.append(f"{1000 * (took - start - (simulated - own)) / (n - 1):.3f}")
         except RuntimeError as error:
             print(f"{path:<30} failed: {error}")

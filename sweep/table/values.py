@@ -71,21 +71,20 @@ def is_default(row: Row, column: str) -> bool:
     value = value_of(row, column)
     if value is None:
         return True
-    values = {p.key: value_of(row, p.column) for p in _read_by(row)}
-    declared = [p for p in _read_by(row) if p.column == column and p.is_read(values)]
-    return any(value == p.default for p in declared)
-
-
-def _read_by(row: Row) -> tuple[Parameter, ...]:
-    return _reads(str(row["scheduler"]), str(row["engine"]), str(row["workload"]))
+    return any(
+        value == parameter.default
+        for parameter in _declared(row["scheduler"], row["engine"], row["workload"], column)
+        if parameter.is_read({k: value_of(row, k.replace(".", "_")) for k, _ in parameter.when})
+    )
 
 
 @cache
-def _reads(scheduler: str, engine: str, workload: str) -> tuple[Parameter, ...]:
+def _declared(scheduler: str, engine: str, workload: str, column: str) -> tuple[Parameter, ...]:
     try:
-        return registry.reads(scheduler, engine, workload)
+        reads = registry.reads(scheduler, engine, workload)
     except (KeyError, GridError):  # of another version of this package
         return ()
+    return tuple(parameter for parameter in reads if parameter.column == column)
 
 
 def value_of(row: Row, name: str) -> Any:
