@@ -4,7 +4,7 @@ Every row is measured in this one run, each as a command of its own: its start i
 sweep of one point, and what a point costs is (time of N points − start) / (N − 1), with a task
 that does nothing; both are medians of three runs, but for N points of the slow paths. coflow-sweep
 runs the toy workload, whose simulations take real time; that is measured too and subtracted. Paths
-that take long a point run up to `SLOW` points; those whose packages are missing are left out with
+that take long a point run up to `SLOW` points, or `SLOWEST`; those whose packages are missing are left out with
 a note (`pip install -e '.[benchmarks]'`).
 """
 
@@ -21,6 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
+SLOWEST = 100
 SLOW = 1000
 """Most points of the paths that take a tenth of a second for each: more would take 20 minutes."""
 
@@ -112,7 +113,7 @@ PATHS: dict[str, tuple[Callable[[int, str], list[str]], int, str]] = {
     "coflow-sweep executor=local": (ours("executor=local"), 10**6, "numba"),
     "plain Ray, 64 points a task": (script(RAY, "64"), 10**6, "ray"),
     "plain Ray, a task a point": (script(RAY, "1"), 10**6, "ray"),
-    "Ray Tune, reuse_actors": (script(TUNE, "{folder}"), SLOW, "tensorboardX"),
+    "Ray Tune, reuse_actors": (script(TUNE, "{folder}"), SLOWEST, "tensorboardX"),
     "Hydra basic multirun": (hydra(), SLOW, "hydra"),
     "Hydra + joblib": (
         hydra("hydra/launcher=joblib", "hydra.launcher.n_jobs=2"),

@@ -59,7 +59,7 @@ from sweep.store.tables import detail_rows, joined, table_of, united, without
 Columns = Mapping[str, Any]
 """Arrays of shape (n,) by name."""
 
-BATCH = 5000
+BATCH = 1000
 """Rows of a grid that are in memory at a time."""
 
 
@@ -67,10 +67,11 @@ BATCH = 5000
 class Limits:
     """When the buffer is written: by rows, by bytes of details, or by age of its oldest row [s].
 
-    A part that has so many rows or bytes is full.
+    A part that has `rows` or so many bytes is full; the buffer has `buffer` rows at most.
     """
 
     rows: int = 5000
+    buffer: int = 1000
     nbytes: int = 32 * 2**20
     seconds: float = 2.0
 
@@ -199,7 +200,7 @@ class Dataset:
         """Write the buffer if it is time; call it where no rows come for a while."""
         limits = self._limits
         if self._rows and (
-            len(self._rows) >= limits.rows
+            len(self._rows) >= min(limits.rows, limits.buffer)
             or self._nbytes >= limits.nbytes
             or time.monotonic() - self._since >= limits.seconds
         ):
