@@ -4,8 +4,8 @@ Every row is measured in this one run, each as a command of its own: its start i
 sweep of one point, and what a point costs is (time of N points − start) / (N − 1), with a task
 that does nothing; both are medians of three runs, but for N points of the slow paths. coflow-sweep
 runs the toy workload, whose simulations take real time; that is measured too and subtracted. Paths
-that take long a point run up to `SLOW` points, or `SLOWEST`; those whose packages are missing are left out with
-a note (`pip install -e '.[benchmarks]'`).
+that take long a point run up to `SLOW` points, or `SLOWEST`; those whose packages are missing are
+left out with a note (`pip install -e '.[benchmarks]'`).
 """
 
 from __future__ import annotations
