@@ -208,6 +208,7 @@ def test_the_published_means(tmp_path: Path) -> None:
     assert sum("reproduces" in line for line in lines) == 2
 
 
+@pytest.mark.slow
 @pytest.mark.skipif(not TRACE.exists(), reason=f"needs the Facebook trace at {TRACE}")
 def test_the_picture_of_the_readme(tmp_path: Path) -> None:
     """It has the numbers that its two commands give, and is a figure of a report."""
