@@ -146,7 +146,7 @@ def test_a_damaged_part_is_named_and_its_points_run_again(tmp_path) -> None:
     assert done.returncode == 0, done.stderr
     assert (
         "out/results/part-000001.parquet is damaged: set aside as "
-        "out/damaged/results-part-000001.parquet; its points run again" in done.stdout
+        "out/damaged/results-part-000001.parquet; its points of this grid run again" in done.stdout
     )
     untimed = [c for c in before.columns if c not in ("wall_s", "host")]
     assert load(tmp_path / "out")[untimed].equals(before[untimed])
