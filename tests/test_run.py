@@ -120,7 +120,7 @@ def test_failed_points_run_again_on_request_only(tmp_path) -> None:
     assert second.returncode == 1
     assert "2 points failed before and will not run again without" in second.stdout
     assert "2 points finished in out: 0 to run" in second.stdout
-    assert "2 of 2 points failed" in second.stdout
+    assert "2 of 4 points failed" in second.stdout
     third = sweep(*command[3:], cwd=tmp_path)
     assert third.returncode == 1
     assert "2 points finished in out: 2 to run" in third.stdout
