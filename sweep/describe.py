@@ -56,11 +56,10 @@ def describe(plan: Plan, console: Console) -> None:
     say(f"{', '.join(parts)}: {count(points, 'unique point')}")
     if points < rows:
         reasons = plan.unread()
-        need = "needs" if rows - points == 1 else "need"
-        say(
-            f"the other {count(rows - points, 'row')} {need} no run of their own"
-            + ":" * bool(reasons)
-        )
+        others = "the other row needs no run of its own"
+        if rows - points > 1:
+            others = f"the other {rows - points} rows need no run of their own"
+        say(others + ":" * bool(reasons))
         for reason in reasons:
             say(f"  {reason}")
 
@@ -79,17 +78,20 @@ def estimate(plan: Plan, directory: str, workers: int, console: Console) -> None
     ----------
     plan : Plan
     directory : str
-        Dataset of the earlier run.
+        Dataset of the earlier run; of points of which it has none the time is not known.
     workers : int
     console : Console
     """
     kinds = plan.points.without(()).kinds()
     known = _seconds(directory)
     total = sum(number * known[kind] for kind, number in kinds.items() if kind in known)
-    if unknown := [" ".join(kind) for kind in kinds if kind not in known]:
-        text = f"not known: {directory} has no points of {'; '.join(unknown[:3])}"
-    else:
+    unknown = [" ".join(kind) for kind in kinds if kind not in known]
+    text = "not known"
+    if len(unknown) < len(kinds):
         text = f"about {duration(total / workers)} on {count(workers, 'worker')}, by {directory}"
+    if unknown:
+        link = "; without" if len(unknown) < len(kinds) else ":"
+        text += f"{link} {'; '.join(unknown[:3])}, of which {directory} has no points"
     console.print(f"time: {text}", markup=False, soft_wrap=True)
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
 from collections.abc import Collection, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -13,8 +15,11 @@ from rich.console import Console
 from core import registry
 from core.errors import StoreError
 from sweep.plan import Index, Plan
+from sweep.point import column_of
+from sweep.rows import several
 from sweep.store import read_results
-from sweep.table import BEST, WORST, print_failures, print_table
+from sweep.table import BEST, MOST_LINES, WORST, message_of, print_failures, print_table
+from sweep.table.values import is_condition
 
 MOST_ROWS = 1000
 """Points of which a table is made; of more, those of the best lines and of the worst."""
@@ -23,20 +28,41 @@ Row = dict[str, Any]
 Means = npt.NDArray[np.float64]
 
 
+@dataclass
+class _Outcomes:
+    """What came of the points of a plan, by their places; a point counts by its newest row."""
+
+    ok: Index
+    failed: Index
+    mean: Means
+    """Mean CCT of every point [s], infinite where there is none."""
+    messages: Counter[str]
+    examples: dict[str, int]
+    """A point by message."""
+
+
 def report(plan: Plan, directory: str, command: Sequence[str], console: Console) -> int:
     """Print the table, the failures and where the dataset lies; return how many points failed."""
-    ok, failed, mean = _outcomes(plan, directory)
-    shown, lines = (ok, None) if len(ok) <= MOST_ROWS else _best_and_worst(plan, ok, mean)
-    rows = _rows(plan, directory, [*shown.tolist(), *failed[:MOST_ROWS].tolist()])
+    found = _outcomes(plan, directory)
+    shown, lines = _shown(plan, found.ok, found.mean)
+    wanted = {*found.failed[:MOST_ROWS].tolist(), *found.examples.values()}
+    rows = _rows(plan, directory, [*shown.tolist(), *wanted])
     if done := [row for row in rows if row["status"] == "ok"]:
         print_table(done, console, of=lines)
-    if len(failed):
-        print_failures([row for row in rows if row["status"] != "ok"], console)
-        if len(failed) > MOST_ROWS:
-            console.print(f"and {len(failed) - MOST_ROWS} more; the dataset has all")
+    if failed := [row for row in rows if row["status"] != "ok"]:
+        axes = [column_of(key) for key, values in plan.axes.items() if several(values)]
+        print_failures(
+            failed,
+            console,
+            of=len(found.ok) + len(found.failed),
+            counts=found.messages,
+            axes=[name for name in axes if name != "scheduler"],
+        )
         print_again("to run only the failed points again:", command, directory, console, True)
+        if any(row["status"] == "timeout" for row in failed):
+            console.print("with the same sweep.timeout_s they end the same way: give them more")
     console.print(f"dataset: {directory}", markup=False, soft_wrap=True)
-    return len(failed)
+    return len(found.failed)
 
 
 def print_again(
@@ -55,37 +81,51 @@ def _quoted(value: str) -> str:
     return value if plain else '"' + value.replace('"', '\\"') + '"'
 
 
-def _outcomes(plan: Plan, directory: str) -> tuple[Index, Index, Means]:
-    """Return the places of the points that are ok, of those that are not, and all mean CCTs [s].
-
-    A point counts by its newest row.
-    """
+def _outcomes(plan: Plan, directory: str) -> _Outcomes:
     known = np.zeros(len(plan.points), np.int8)
     mean = np.full(len(plan.points), np.inf)
+    messages: Counter[str] = Counter()
+    examples: dict[str, int] = {}
+    columns = ["point_id", "status", "mean_cct_s", "error"]
     try:
-        for rows in read_results(directory, columns=["point_id", "status", "mean_cct_s"]):
+        for rows in read_results(directory, columns=columns):
             for row in rows:
                 place = plan.points.place(row["point_id"])
-                if place is not None and not known[place]:
-                    known[place] = 1 if row["status"] == "ok" else -1
-                    if row["mean_cct_s"] is not None:
-                        mean[place] = row["mean_cct_s"]
+                if place is None or known[place]:
+                    continue
+                known[place] = 1 if row["status"] == "ok" else -1
+                if row["mean_cct_s"] is not None:
+                    mean[place] = row["mean_cct_s"]
+                if row["status"] != "ok":
+                    message = message_of(row)
+                    messages[message] += 1
+                    if len(examples) < MOST_ROWS:
+                        examples.setdefault(message, place)
     except StoreError:  # nothing is finished, or it cannot be read: the run has said so
         pass
-    return np.flatnonzero(known == 1), np.flatnonzero(known == -1), mean
+    ok, failed = np.flatnonzero(known == 1), np.flatnonzero(known == -1)
+    return _Outcomes(ok, failed, mean, messages, examples)
 
 
-def _best_and_worst(plan: Plan, ok: Index, mean: Means) -> tuple[Index, int]:
-    """Return the places of the points of the lines to show, and how many lines there are.
+def _shown(plan: Plan, ok: Index, mean: Means) -> tuple[Index, int | None]:
+    """Return the places of the points of the lines to show, and of how many if not of all.
 
-    A line is a point, or the mean over its replicates and seeds. The first of the grid is one of
-    those shown: the others are compared with it.
+    A line is a point, or the mean over its replicates and seeds. Besides the best and the worst
+    lines there are the first of the grid, and the first of their workload, engine, fabric and so
+    on: those that they are compared with.
     """
-    line = plan.lines()[ok]
-    names, number = np.unique(line, return_inverse=True)
+    if len(ok) <= MOST_ROWS:
+        return ok, None
+    line, circumstances = plan.lines(is_condition)
+    names, first, number = np.unique(line[ok], return_index=True, return_inverse=True)
+    if len(names) <= MOST_LINES:
+        return ok, None
     means = np.bincount(number, mean[ok]) / np.bincount(number)
     ranked = np.argsort(means, kind="stable")
-    shown = np.unique([number[0], *ranked[:BEST], *ranked[-WORST:]])
+    shown = np.array([number[0], *ranked[:BEST], *ranked[BEST:][-WORST:]])
+    here = circumstances[ok]
+    for condition in np.unique(here[first[shown]]):
+        shown = np.append(shown, number[np.argmax(here == condition)])
     return ok[np.isin(number, shown)], len(names)
 
 

@@ -165,7 +165,7 @@ class RayExecutor:
             self._errors.append(error)
         finally:
             if self._guard is not None:
-                self._guard.unmark()
+                self._guard.unmark(_session())
             self._up.set()
         self._over.wait()
 
@@ -246,6 +246,14 @@ class RayExecutor:
             if not work.overdue(chunk, time.monotonic()):
                 continue
             self._ray.cancel(stream, force=True)
+
+
+def _session() -> str | None:
+    """Return the directory of the Ray that this process has started, if it has come so far."""
+    import ray
+
+    node = getattr(ray._private.worker, "_global_node", None)
+    return None if node is None else str(node.get_session_dir_path())
 
 
 def _travelling_code() -> dict[str, Any]:

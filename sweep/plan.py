@@ -11,7 +11,7 @@ from __future__ import annotations
 import hashlib
 from array import array
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, overload
 
@@ -22,8 +22,8 @@ from core.errors import GridError
 from core.parameters import condition
 from sweep.expand import SEEDS, Expansion, Names
 from sweep.grid import Grid, check_all_read, checked_axes, declarations
-from sweep.point import NAMES, Point, stored
-from sweep.rows import GridRows, Interval, Shape
+from sweep.point import NAMES, Point, column_of, stored
+from sweep.rows import GridRows, Interval, Shape, several
 from sweep.settings import SEED
 
 SEED_KEYS = frozenset({"seed", *SEEDS})
@@ -200,16 +200,39 @@ class Plan:
         """Combinations that were asked for; each may be several rows, one a replicate."""
         return len(self.table.rows)
 
-    def lines(self) -> Index:
-        """Return a number for each unique point, the same for replicates and other seeds of it."""
+    def lines(self, is_condition: Callable[[str], bool]) -> tuple[Index, Index]:
+        """Return two numbers for each unique point.
+
+        Parameters
+        ----------
+        is_condition : callable (column) → bool
+            Whether an axis belongs to the circumstances, under which points can be compared.
+
+        Returns
+        -------
+        line : ndarray, shape (points,)
+            The same for replicates and other seeds of a point.
+        circumstances : ndarray, shape (points,)
+            The same for points that can be compared.
+        """
         combination = self.table.combination[self.points.rows]
-        if not SEED_KEYS & set(self.axes):
-            return combination
-        others = [
-            hash(tuple(value for key, value in asked.items() if key not in SEED_KEYS))
+        keys = [key for key, values in self.axes.items() if several(values)]
+        about = [k for k in keys if k not in SEED_KEYS and is_condition(column_of(k))]
+        numbers = np.arange(len(self.table.rows))
+        line = self._numbered([k for k in keys if k not in SEED_KEYS], numbers)
+        return line[combination], self._numbered(about, numbers)[combination]
+
+    def _numbered(self, keys: Sequence[str], numbers: Index) -> Index:
+        """Return for each combination a number, the same where these keys have the same values."""
+        if len(keys) == sum(several(values) for values in self.axes.values()):
+            return numbers
+        if not keys:
+            return np.zeros_like(numbers)
+        hashes = (
+            hashlib.blake2b(repr([asked[k] for k in keys]).encode(), digest_size=7).digest()
             for asked in self.table.rows
-        ]
-        return np.array(others, np.int64)[combination]
+        )
+        return np.fromiter((int.from_bytes(h, "big") for h in hashes), np.int64, len(numbers))
 
     def digest(self) -> str:
         """Return what tells the plan's grid from any other: it changes with every row."""

@@ -50,6 +50,11 @@ class Interval:
         return f"{self.low:g}…{self.high:g}{' (log)' if self.log else ''}"
 
 
+def several(values: Sequence[Any] | Interval) -> bool:
+    """Whether an axis has more than one value."""
+    return isinstance(values, Interval) or len(values) > 1
+
+
 @dataclass(frozen=True)
 class Shape:
     """What becomes of the axes.

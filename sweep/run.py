@@ -52,7 +52,8 @@ def run(grid: Grid, settings: Settings, command: Sequence[str]) -> int:
     describe(plan, console)
     if settings["sweep.dry_run"]:
         workers = 1 if settings["executor"] == "local" else settings["ray.num_cpus"]
-        estimate(plan, "outputs/latest", int(workers or os.cpu_count() or 1), console)
+        earlier = str(settings["output.dir"] or "outputs/latest")
+        estimate(plan, earlier, int(workers or os.cpu_count() or 1), console)
         return 0
     directory = str(settings["output.dir"] or _fresh_directory())
     manifest = manifest_of(plan, settings, command)
@@ -87,7 +88,7 @@ def _execute(
             # A cluster that does not answer is bad input: found before anything is written.
             executor = stack.enter_context(_executor(settings, plan.points.without(())))
         data = stack.enter_context(Dataset.open(directory, details=wanted))
-        _say_set_aside(data, console)
+        _say_set_aside(data, plan, console)
         passed_over = (
             set() if settings["sweep.retry_failed"] else data.failed() & plan.points.keys()
         )
@@ -132,10 +133,16 @@ def _execute(
     return interrupted
 
 
-def _say_set_aside(data: Dataset, console: Console) -> None:
+def _say_set_aside(data: Dataset, plan: Plan, console: Console) -> None:
     for name, place in data.set_aside.items():
         console.print(
-            f"{name} is damaged: set aside as {place}; its points run again",
+            f"{name} is damaged: set aside as {place}; its points of this grid run again",
+            markup=False,
+            soft_wrap=True,
+        )
+    if data.set_aside and (lost := len(data.without_result() - plan.points.keys())):
+        console.print(
+            f"{count(lost, 'point')} of earlier grids without a result: give their commands again",
             markup=False,
             soft_wrap=True,
         )

@@ -204,7 +204,7 @@ def own_ray(tmp_path) -> Iterator[dict[str, str]]:
         "RAY_AUTH_TOKEN": mark,
         "RECIPE": mark,
     }
-    assert watch(f"RECIPE={mark}", calm=3, look_s=0.1, longest_s=20)
+    assert watch(f"RECIPE={mark}", set(), calm=3, look_s=0.1, longest_s=20)
     subprocess.run(["rm", "-rf", str(short)], check=True)
 
 

@@ -12,6 +12,7 @@ from sweep import ending
 from sweep.app import read_request, register
 from sweep.plan import Plan, make_plan
 from sweep.run import run
+from sweep.store import Dataset
 
 WORDS = (
     *("scheduler=aalo,asebf,varys", "queue.base=2,4,8", "queue.first_threshold_mb=1,5,20"),
@@ -33,44 +34,77 @@ def printed(plan: Plan, directory: str) -> list[str]:
     return console.file.getvalue().splitlines()  # type: ignore[attr-defined]
 
 
+def numbers(lines: list[str]) -> list[str]:
+    return [re.sub(r"\s+", " ", x).strip() for x in lines if re.match("aalo|asebf|varys", x)]
+
+
 @pytest.mark.parametrize("repeats", [["replicates=3"], ["seed=1,2,3"], ["workload.seed=4,5"]])
 def test_best_and_worst_are_the_lines_of_the_whole_table(repeats, tmp_path, monkeypatch) -> None:
-    """Three lines of varys and nine each of the others, averaged over what is random."""
+    """One line of varys and nine each of the others, averaged over what is random."""
     plan, directory = ran(tmp_path / "d", *repeats)
     whole = printed(plan, directory)
-    monkeypatch.setattr(ending, "MOST_ROWS", 10)
-    for module in (ending, ending.print_table.__globals__["closing_table"].__globals__):
-        names = module if isinstance(module, dict) else vars(module)
-        monkeypatch.setitem(names, "BEST", 3)
-        monkeypatch.setitem(names, "WORST", 2)
-    few = printed(plan, directory)
-    said = next(line for line in few if "left out" in line)
-    lines = [line for line in whole if re.match("aalo|asebf|varys", line)]
-    assert said.startswith(f"{len(lines) - 5} of {len(lines)} lines left out: these are the 3 best")
+    few = limited(plan, directory, monkeypatch)
+    assert whole[1] == few[1]  # what the improvements are over
+    head = re.split(r"\s{2,}", next(line for line in whole if line.startswith("scheduler")))
 
     def mean(line: str) -> float:
-        column = head.index("mean")
-        return float(re.split(r"\s{2,}", line)[column].replace(" ", ""))
+        return float(re.split(r"\s{2,}", line)[head.index("mean")].replace(" ", ""))
 
-    head = re.split(r"\s{2,}", next(line for line in whole if line.startswith("scheduler")))
-    shown = [line for line in few if re.match("aalo|asebf|varys", line)]
+    lines = [line for line in whole if re.match("aalo|asebf|varys", line)]
     ranked = sorted(lines, key=mean)
-    assert [mean(x) for x in shown] == [mean(x) for x in ranked[:3] + ranked[-2:]]
-    words = [re.sub(r"\s+", " ", line).strip() for line in lines]
-    assert all(re.sub(r"\s+", " ", line).strip() in words for line in shown)
-    assert whole[1] == few[1]  # what the improvements are over
+    expected = [lines[0], *(x for x in ranked[:3] + ranked[3:][-2:] if x is not lines[0])]
+    shown = numbers(few)
+    assert len(shown) == len(set(shown)) == len(expected)
+    assert [mean(x) for x in few if re.match("aalo|asebf|varys", x)] == list(map(mean, expected))
+    assert set(shown) <= set(numbers(whole))
+    said = next(line for line in few if "left out" in line)
+    assert said.startswith(f"{19 - len(expected)} of 19 lines left out: these are the first, the 3")
 
 
-def test_points_that_failed_are_counted_beyond_the_table(tmp_path, monkeypatch) -> None:
-    from sweep.store import Dataset
+def limited(plan: Plan, directory: str, monkeypatch) -> list[str]:
+    """Return what is printed with room for ten points, three best and two worst lines."""
+    closing = ending.print_table.__globals__["closing_table"].__globals__
+    for names in (vars(ending), closing):
+        monkeypatch.setitem(names, "BEST", 3)
+        monkeypatch.setitem(names, "WORST", 2)
+    monkeypatch.setattr(ending, "MOST_ROWS", 10)
+    monkeypatch.setattr(ending, "MOST_LINES", 5)
+    return printed(plan, directory)
 
+
+def test_lines_are_compared_with_the_first_under_the_same_circumstances(
+    tmp_path, monkeypatch
+) -> None:
+    plan, directory = ran(tmp_path / "d", "fabric.gbps=1,2,4")
+    whole, few = printed(plan, directory), limited(plan, directory, monkeypatch)
+    assert set(numbers(few)) <= set(numbers(whole))
+    assert "fabric.gbps=1" in few[1]
+
+
+def test_few_lines_of_many_replicates_are_all_shown_once(tmp_path, monkeypatch) -> None:
+    plan, directory = ran(tmp_path / "d", "replicates=3")
+    whole = printed(plan, directory)
+    monkeypatch.setattr(ending, "MOST_ROWS", 10)
+    assert printed(plan, directory) == whole
+
+
+def test_failures_are_counted_beyond_the_rows_that_are_read(tmp_path, monkeypatch) -> None:
+    """Every message is shown, however late the first point that has it; points are told apart."""
     plan = make_plan(read_request(WORDS)[0])
+    points = list(plan.points.values())
     with Dataset.open(tmp_path / "d") as data:
-        for point in plan.points.values():
-            data.add(point.columns() | {"status": "error", "error": "ValueError: no"})
-    monkeypatch.setattr(ending, "MOST_ROWS", 4)
-    lines = printed(plan, str(tmp_path / "d"))
-    assert f"and {len(plan.points) - 4} more; the dataset has all" in lines
+        for k, point in enumerate(points):
+            if k % 2:
+                data.add(point.columns() | {"status": "ok", "mean_cct_s": 1.0})
+            else:
+                said = "ValueError: late" if k == len(points) - 1 else "ValueError: no"
+                data.add(point.columns() | {"status": "error", "error": said})
+    for most in (1000, 2):
+        monkeypatch.setattr(ending, "MOST_ROWS", most)
+        text = "\n".join(printed(plan, str(tmp_path / "d")))
+        assert f"{(len(points) + 1) // 2} of {len(points)} points failed" in text
+        assert "ValueError: late" in text
+    assert re.search(r"aalo queue.base=2 queue.first_threshold_mb=1 .*ValueError: no", text)
 
 
 def test_a_dataset_with_rows_of_other_grids_shows_this_grids_rows(tmp_path) -> None:

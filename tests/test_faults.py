@@ -8,6 +8,7 @@ from __future__ import annotations
 import contextlib
 import os
 import random
+import re
 import shutil
 import signal
 import subprocess
@@ -39,14 +40,26 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason=
 
 
 GUARDED = """
-import subprocess, sys, time
+import os, subprocess, sys, tempfile, time
+from pathlib import Path
 from sweep.guard import Guard
 guard = Guard()
 sleeper = ["sh", "-c", "trap '' INT TERM HUP; (sleep 60; true) & sleep 60; true"]
 marked = subprocess.Popen(sleeper, start_new_session=True)
-guard.unmark()
-other = subprocess.Popen(["sleep", "60"])
-print(marked.pid, guard._process.pid, other.pid, flush=True)
+session = Path(tempfile.mkdtemp(), "session_2026-01-01_00")
+session.mkdir()
+with Path(session, "agent.log").open("w") as log:  # without an environment, as after a title
+    titled = subprocess.Popen(["sleep", "60"], stdout=log, env={}, start_new_session=True)
+if sys.argv[1] == "early":  # the driver does not come to say which session it is
+    subprocess.Popen(["sh", "-c", "sleep 60; true", f"--session={session}"])
+    time.sleep(0.3)
+    guard._process.stdin.flush()
+else:
+    guard.unmark(str(session))
+os.environ.pop("COFLOW_SWEEP_GUARD", None)
+with Path(session, "agent.log").open() as log:
+    other = subprocess.Popen(["sleep", "60"], stdin=log)
+print(marked.pid, titled.pid, guard._process.pid, other.pid, flush=True)
 if sys.argv[1] == "close":
     guard.close()
     print("closed", flush=True)
@@ -61,7 +74,7 @@ def alive(pid: int) -> bool:
         return False
 
 
-@pytest.mark.parametrize("how", ["close", "kill"])
+@pytest.mark.parametrize("how", ["close", "kill", "early"])
 def test_a_guard_ends_what_is_marked_and_nothing_else(how) -> None:
     """Both the process and its child, at an orderly end and after ``kill -9``."""
     process = subprocess.Popen(
@@ -72,7 +85,7 @@ def test_a_guard_ends_what_is_marked_and_nothing_else(how) -> None:
         env=os.environ | {"PYTHONPATH": str(ROOT)},
     )
     assert process.stdout is not None
-    marked, guard, other = map(int, process.stdout.readline().split())
+    marked, titled, guard, other = map(int, process.stdout.readline().split())
     try:
         if how == "close":
             assert process.stdout.readline() == "closed\n"
@@ -80,7 +93,7 @@ def test_a_guard_ends_what_is_marked_and_nothing_else(how) -> None:
             assert alive(marked)
             process.kill()
         deadline = time.monotonic() + GONE_S
-        while alive(marked) or alive(guard):
+        while alive(marked) or alive(titled) or alive(guard):
             assert time.monotonic() < deadline
             time.sleep(0.05)
         assert alive(other)
@@ -114,7 +127,8 @@ class Sweep:
         found = {}
         for place in Path("/proc").glob("[0-9]*"):
             try:
-                if self.mark.encode() not in (place / "environ").read_bytes():
+                mark = (place / "environ").read_bytes()
+                if self.mark.encode() not in mark and not self._logs(place):
                     continue
                 state = (place / "stat").read_text().rpartition(")")[2].split()[0]
                 if state not in "ZX":
@@ -123,6 +137,13 @@ class Sweep:
             except OSError:
                 continue
         return found
+
+    def _logs(self, place: Path) -> bool:
+        """Whether a process has a log of this sweep's Ray: a title may have replaced the mark."""
+        session = re.compile(rf"/session_[\d_-]+_{self.process.pid}/logs/")
+        return self.process.pid != int(place.name) and any(
+            session.search(os.readlink(link)) for link in (place / "fd").iterdir()
+        )
 
     def left_over(self) -> dict[int, str]:
         """Return what is alive some seconds after the end."""

@@ -280,4 +280,6 @@ def test_a_dry_run_says_how_long_by_the_run_before(tmp_path, monkeypatch, capsys
     assert "time: about a second on 1 worker, by outputs/latest" in capsys.readouterr().out
     assert main([*words, "scheduler=scf", "sweep.dry_run=true"]) == 2  # twice
     assert main(["workload=toy", "scheduler=scf", "sweep.dry_run=true"]) == 0
-    assert "not known: outputs/latest has no points of scf fluid toy" in capsys.readouterr().out
+    assert (
+        "not known: scf fluid toy, of which outputs/latest has no points" in capsys.readouterr().out
+    )

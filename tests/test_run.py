@@ -120,7 +120,7 @@ def test_failed_points_run_again_on_request_only(tmp_path) -> None:
     assert second.returncode == 1
     assert "2 points failed before and will not run again without" in second.stdout
     assert "2 points finished in out: 0 to run" in second.stdout
-    assert "2 of 2 points failed" in second.stdout
+    assert "2 of 4 points failed" in second.stdout
     third = sweep(*command[3:], cwd=tmp_path)
     assert third.returncode == 1
     assert "2 points finished in out: 2 to run" in third.stdout
@@ -146,7 +146,7 @@ def test_a_damaged_part_is_named_and_its_points_run_again(tmp_path) -> None:
     assert done.returncode == 0, done.stderr
     assert (
         "out/results/part-000001.parquet is damaged: set aside as "
-        "out/damaged/results-part-000001.parquet; its points run again" in done.stdout
+        "out/damaged/results-part-000001.parquet; its points of this grid run again" in done.stdout
     )
     untimed = [c for c in before.columns if c not in ("wall_s", "host")]
     assert load(tmp_path / "out")[untimed].equals(before[untimed])

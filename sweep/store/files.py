@@ -161,7 +161,7 @@ class Folder:
         except (OSError, pa.ArrowException) as error:
             raise DamagedError(
                 f"{self.show(name)} is damaged ({_reason(error)}); run the same command again: "
-                "it is set aside and only its points run again"
+                "it is set aside and only its points run again (of an earlier grid: that command)"
             ) from error
 
     def checked_metadata(self, name: str) -> dict[bytes, bytes]:

@@ -238,11 +238,22 @@ class Dataset:
             aside.table(part_name(RESULTS, self._part), results)
         self._written(results, details)
 
+    def without_result(self) -> Set[str]:
+        """Return the ids of the points of ``points.parquet`` that have no row of results."""
+        if self._folder.kind(POINTS) == pafs.FileType.NotFound:
+            return set()
+        try:
+            ids = self._folder.read_table(POINTS, ["point_id"])["point_id"].unique()
+        except DamagedError:  # `write_points` sets it aside
+            return set()
+        return {*ids.to_pylist()} - {*self._known()}
+
     def write_points(self, rows: Iterable[Row], digest: str = "") -> None:
         """Replace ``points.parquet`` by the rows of the grid.
 
-        Rows of an earlier grid follow, numbered on, where their point has a result and this grid
-        does not have the same row: joins keep working for everything in the dataset.
+        Rows of an earlier grid follow, numbered on, where their point has a result, or had one in
+        a damaged part, and this grid does not have the same row: joins keep working for everything
+        in the dataset.
 
         Parameters
         ----------
@@ -261,9 +272,9 @@ class Dataset:
             try:
                 if digest and self._folder.checked_metadata(POINTS).get(b"grid") == digest.encode():
                     return
-                earlier = self._with_results(self._read_points()).replace_schema_metadata(
-                    schema.metadata
-                )
+                earlier = self._read_points().replace_schema_metadata(schema.metadata)
+                if not self.set_aside:  # else they are what is left of results that are lost
+                    earlier = self._with_results(earlier)
                 if len(earlier):
                     new = pa.concat_tables([schema.empty_table(), *tables])
                     tables = [united(new, earlier)]

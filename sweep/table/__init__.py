@@ -8,17 +8,19 @@
 ======================  ==========================================================
 """
 
-from sweep.table.closing import BEST, WORST, closing_table, print_table
-from sweep.table.failures import failures_table, print_failures
+from sweep.table.closing import BEST, MOST_LINES, WORST, closing_table, print_table
+from sweep.table.failures import failures_table, message_of, print_failures
 from sweep.table.report import Column, Report
 
 __all__ = [
     "BEST",
+    "MOST_LINES",
     "WORST",
     "Column",
     "Report",
     "closing_table",
     "failures_table",
+    "message_of",
     "print_failures",
     "print_table",
 ]

@@ -107,15 +107,16 @@ def closing_table(rows: Sequence[Row], of: int | None = None) -> Report:
     ]
     improvement, over = _improvements(lines, varying, alone=of is None)
     order = list(range(len(lines)))
-    below = []
+    below, best = [], list[int]()
     every = of or len(lines)
     most = MOST_LINES if len(_conditions(lines)) < 2 else MOST_UNLIKE
     if many := of is not None or len(lines) > most:
         ranked = sorted(order, key=lambda k: lines[k].mean)
-        order = ranked[:BEST] + ranked[-WORST:]
+        best = [0, *(k for k in ranked[:BEST] if k)]
+        order = best + [k for k in ranked[BEST:][-WORST:] if k]
         below.append(
-            f"{every - len(order)} of {every} lines left out: these are the {BEST} best and the "
-            f"{WORST} worst by mean CCT; the dataset has all"
+            f"{every - len(order)} of {every} lines left out: these are the first, the {BEST} best "
+            f"and the {WORST} worst by mean CCT; the dataset has all"
         )
     shown = [lines[k] for k in order]
     if any(line.n > 1 for line in shown):
@@ -136,7 +137,7 @@ def closing_table(rows: Sequence[Row], of: int | None = None) -> Report:
         columns=columns,
         below=below,
         dropped_first=_DROPPED_FIRST,
-        rule_after=BEST if many else None,
+        rule_after=len(best) if many else None,
     )
 
 
@@ -155,7 +156,8 @@ def _lines(rows: Sequence[Row], parameters: Sequence[str]) -> list[Line]:
         Line(
             scheduler=str(scheduler),
             values=dict(zip(names, values, strict=True)),
-            metrics={name: _mean(value_of(row, name) for row in same) for name in _METRICS},
+            metrics={name: _mean(value_of(row, name) for row in same) for name in _METRICS}
+            | {"gap": _gap(same)},
             n=len(same),
             half_width=_half_width([v for r in same if (v := value_of(r, _CCT[0])) is not None]),
             repeats=frozenset(tuple(value_of(row, name) for name in REPEATS) for row in same),
@@ -178,15 +180,15 @@ def _improvements(
     baselines: dict[str, None] = {}
     for line in lines:
         group = groups[_condition(line)]
-        if len(group) == 2:
+        if len(group) == 2 and alone:
             slow = max(group, key=lambda other: other.mean)
             gain = _gain(slow, line)
             over = f" over {_name(slow, group if alone else None, varying)}"
-            texts.append("–" if line is slow or gain is None else f"{100 * gain:.1f} %{over}")
+            texts.append("–" if line is slow or gain is None else f"{_percent(gain)}{over}")
         else:
             gain = _gain(group[0], line)
-            texts.append("–" if line is group[0] or gain is None else f"{100 * gain:.1f} %")
-            if len(group) > 2 and line is group[0]:
+            texts.append("–" if line is group[0] or gain is None else _percent(gain))
+            if len(group) > (2 if alone else 1) and line is group[0]:
                 baselines[_name(line, group if alone else None, varying)] = None
     over = " or ".join(list(baselines)[:3])
     return texts, f"improvement: (slow − fast) / slow of the mean, over {over}" if baselines else ""
@@ -210,6 +212,10 @@ def _gain(base: Line, line: Line) -> float | None:
     if not 0 < slow < math.inf:
         return None
     return math.copysign((slow - fast) / slow, base.mean - line.mean) if slow > fast else 0.0
+
+
+def _percent(gain: float) -> str:
+    return f"{100 * gain:.1f} %".replace("-", "−")
 
 
 def _name(line: Line, group: Sequence[Line] | None, varying: Sequence[str]) -> str:
@@ -290,6 +296,15 @@ def _same_everywhere(rows: Sequence[Row], lines: Sequence[Line], varying: Sequen
 def _mean(values: Iterable[float | None]) -> float | None:
     there = [value for value in values if value is not None]
     return math.fsum(there) / len(there) if there else None
+
+
+def _gap(rows: Sequence[Row]) -> float | None:
+    """Return how far the mean over replicates is from the mean of their bounds."""
+    pairs = [
+        (row["mean_cct_s"], row["bound_s"]) for row in rows if value_of(row, "gap") is not None
+    ]
+    bound = math.fsum(bound for _, bound in pairs)
+    return math.fsum(mean for mean, _ in pairs) / bound - 1 if bound > 0 else None
 
 
 def _half_width(values: Sequence[float]) -> float | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Sequence
+from typing import Any
 
 from rich.console import Console
 
@@ -13,22 +14,43 @@ from sweep.table.values import Row, assignments, parameter_columns, varying_colu
 MOST_FAILURES = 20
 
 
-def failures_table(rows: Sequence[Row]) -> Report:
-    """Return the table of the points that are not ok; by message where there are many."""
+def failures_table(
+    rows: Sequence[Row],
+    *,
+    of: int | None = None,
+    counts: Counter[str] | None = None,
+    axes: Sequence[str] = (),
+) -> Report:
+    """Return the table of the points that are not ok; by message where there are many.
+
+    Parameters
+    ----------
+    rows : sequence of mapping of str to value
+        Rows of results by column; of many failures with one message some suffice.
+    of : int, optional
+        Points that there are, failed or not; all are in `rows` if not given.
+    counts : Counter, optional
+        Points by message, if not all that failed are in `rows`.
+    axes : sequence of str
+        Columns that tell points apart, besides those that vary in `rows`.
+    """
     failed = [row for row in rows if row["status"] != "ok"]
-    varying = varying_columns(rows, ("engine", "workload", *parameter_columns(rows), "replicate"))
+    columns_ = dict.fromkeys(("engine", "workload", *parameter_columns(rows), "replicate"))
+    vary = varying_columns(rows, columns_)
+    varying = [name for name in dict.fromkeys((*columns_, *axes)) if name in {*vary, *axes}]
 
     def point(row: Row) -> str:
         return " ".join([str(row["scheduler"]), *assignments(row, varying)])
 
     if not failed:
         return Report(["no point failed"], [])
-    messages = [_message(row) for row in failed]
-    count = Counter(messages)
+    messages = [message_of(row) for row in failed]
+    count = Counter(messages) if counts is None else counts
+    total = sum(count.values())
     below = []
-    if many := len(failed) > MOST_FAILURES:
+    if many := total > MOST_FAILURES:
         first = {message: row for row, message in reversed([*zip(failed, messages, strict=True)])}
-        messages = [message for message, _ in count.most_common(MOST_FAILURES)]
+        messages = [message for message, _ in count.most_common(MOST_FAILURES) if message in first]
         failed = [first[message] for message in messages]
         if len(count) > len(messages):
             below = [f"{len(count) - len(messages)} more messages; the dataset has all"]
@@ -38,19 +60,19 @@ def failures_table(rows: Sequence[Row]) -> Report:
         Column("status", [str(row["status"]) for row in failed], number=False),
         Column("message", messages, number=False),
     ]
-    total = sum(count.values())
-    above = f"{total} of {len(rows)} points failed"
+    above = f"{total} of {of or len(rows)} points failed"
     if many:
         columns.insert(0, Column("points", [str(count[message]) for message in messages]))
         above += "; by message, with the first point of each"
     return Report([above], columns, below)
 
 
-def print_failures(rows: Sequence[Row], console: Console) -> None:
+def print_failures(rows: Sequence[Row], console: Console, **more: Any) -> None:
     """Print `failures_table`."""
-    console.print(failures_table(rows), crop=False)
+    console.print(failures_table(rows, **more), crop=False)
 
 
-def _message(row: Row) -> str:
+def message_of(row: Row) -> str:
+    """Return the first line of what was said."""
     lines = str(row.get("error") or "").strip().splitlines()
     return lines[0] if lines else "(no message)"
