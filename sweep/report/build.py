@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -13,6 +13,7 @@ import pandas as pd
 
 from core.errors import InputError, StoreError, nearest
 from sweep.report.chart import Chart
+from sweep.report.colours import places_of
 from sweep.report.dataset import Dataset, in_memory, open_runs
 from sweep.report.figures import Figure, NothingToDrawError, figures
 
@@ -47,7 +48,8 @@ def table_of(name: str, data: Dataset) -> Drawn:
         known = ", ".join(figures())
         raise InputError(f"no figure {name!r}{nearest(name, figures())}; there are {known}")
     table = rounded(figure.table(data)).reset_index(drop=True)
-    return Drawn(figure, table, figure.chart(table))
+    chart = figure.chart(table)
+    return Drawn(figure, table, replace(chart, places=places_of(data, table, chart)))
 
 
 def plot(

@@ -31,12 +31,23 @@ def table(data: Dataset) -> pd.DataFrame:
         raise NothingToDrawError("one sampling rate: sweep shuffle.sampling_rate=0.01,0.05,0.2")
     auto = frame[RATE] == AUTO
     asked = at_every_rate(frame[~auto]).assign(line=lambda f: f[PARTITIONER])
-    chosen = frame[auto].assign(line=frame[PARTITIONER].astype(str) + " at auto")
+    chosen = frame[auto].assign(line=frame[PARTITIONER].astype(str) + " at auto", rate_read="yes")
     asked[SAMPLED] = asked[RATE].astype(float)
     found = pd.concat([asked, chosen.assign(**{SAMPLED: chosen["sampled_share"].astype(float)})])
     found = found.dropna(subset=SAMPLED)
     halves = [f"{n}_half" for n in MEASURES]
-    columns = [*rest, ZIPF, PARTITIONER, "line", RATE, SAMPLED, "n", *MEASURES, *halves]
+    columns = [
+        *rest,
+        ZIPF,
+        PARTITIONER,
+        "line",
+        RATE,
+        SAMPLED,
+        "rate_read",
+        "n",
+        *MEASURES,
+        *halves,
+    ]
     return found[[n for n in dict.fromkeys(columns) if n in found]].reset_index(drop=True)
 
 
@@ -52,10 +63,11 @@ def chart(table: pd.DataFrame) -> Chart:
         y=measures(table),
         colour="line",
         select=(ZIPF, *rest),
-        hover=("n",),
+        hover=("n", *(["rate_read"] if "rate_read" in table else [])),
         note="FoS: standard deviation over mean of the bucket loads, mean over jobs. Whiskers: "
-        "95 % interval over replicates. Partitioners that do not sample are level; auto stands "
-        "at the mean of the rates that it chose.",
+        "95 % interval over replicates. Partitioners that do not sample ran "
+        "once: they are level, and rate_read is no; auto stands at the mean of the rates that it "
+        "chose.",
     )
 
 
