@@ -113,7 +113,7 @@ def test_means_and_improvements_are_those_of_the_closing_table(
     table = closing(folder)
     assert [ms(v) for v in left["mean"]] == [cell.strip() for cell in table["mean"]]
     assert table["scheduler"] == [scheduler for scheduler, _ in left["mean"].index]
-    said = ["–", *(f"{100 * v:.1f} %" for v in left["improvement"].iloc[1:])]
+    said = ["–", *(f"{100 * v:.1f} %".replace("-", "−") for v in left["improvement"].iloc[1:])]
     assert said == [cell.split(" over")[0].strip() for cell in table["improvement"]]
 
 
