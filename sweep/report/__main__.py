@@ -39,6 +39,8 @@ def _report(given: argparse.Namespace, began: float) -> int:
         key, sign, value = text.partition("=")
         if not sign:
             raise InputError(f"--where {text}: give key=value, as in engine=fluid")
+        if key in where:
+            raise InputError(f"--where {text}: {key} is given twice; one value is shown at a time")
         where[key] = value
     data = open_report(given.dataset, where)
     for text in notices(data):

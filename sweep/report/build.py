@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 import pandas as pd
@@ -53,7 +53,7 @@ def table_of(name: str, data: Dataset) -> Drawn:
 def plot(
     name: str,
     data: pd.DataFrame | str | os.PathLike[str],
-    where: Mapping[str, str] | None = None,
+    where: Mapping[str, Any] | None = None,
 ) -> Drawing:
     """Draw a figure of a dataset, as a matplotlib figure.
 
@@ -63,8 +63,8 @@ def plot(
         As in ``python -m sweep.report --list``.
     data : DataFrame or path
         What `sweep.load` has returned, or a directory.
-    where : mapping of str to str, optional
-        Only rows with these values, by key.
+    where : mapping, optional
+        Only rows with these values, by key: ``{"engine": "fluid", "queue.base": 2}``.
 
     Raises
     ------

@@ -110,8 +110,8 @@ class Dataset:
             found.append(frame)
         return pd.concat(found, ignore_index=True)
 
-    def where(self, conditions: Mapping[str, str]) -> Dataset:
-        """Return the rows with these values, as they are written on the command line.
+    def where(self, conditions: Mapping[str, Any]) -> Dataset:
+        """Return the rows with these values: as on the command line, or as they are.
 
         Raises
         ------
@@ -119,17 +119,32 @@ class Dataset:
             A key that the dataset does not have, or a value that no row has.
         """
         grid = self.grid
-        for key, value in conditions.items():
-            column = next((n for n in self.parameters if key in (n, key_of(n))), None)
+        names = [*self.parameters, *(n for n in (*REPEATS, "status") if n in grid)]
+        chosen: dict[str, str] = {}
+        for key, given in conditions.items():
+            column = next((n for n in names if key in (n, key_of(n))), None)
+            value = plain(given)
             if column is None:
-                hint = nearest(key, map(key_of, self.parameters))
+                hint = nearest(str(key), map(key_of, names))
                 raise InputError(f"{key}={value}: the dataset has no such key{hint}")
+            if column in chosen:
+                raise InputError(f"{key}={value}: given twice, as {chosen[column]} too")
+            chosen[column] = str(key)
             shown = grid[column].map(plain)
-            if not (shown == value).any():
+            same = shown.map(_number_or_word) == _number_or_word(value)
+            if not same.any():
                 there = ", ".join(shown.unique()[:12])
                 raise InputError(f"{key}={value}: no row has this value; there are {there}")
-            grid = grid[shown == value]
+            grid = grid[same]
         return Dataset(self.runs, grid, self.details)
+
+
+def _number_or_word(text: str) -> object:
+    """Return what a value on the command line stands for: 2.0 is 2, and null a missing one."""
+    try:
+        return float(text)
+    except ValueError:
+        return {"True": "true", "False": "false", "null": plain(None)}.get(text, text)
 
 
 def open_runs(paths: Sequence[str | os.PathLike[str]]) -> Dataset:
