@@ -19,6 +19,14 @@ from sweep.report.figures import Figure, NothingToDrawError, figures
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
+_NEEDS = {
+    "mean_cct_s": (
+        *("average_cct", "gantt", "pairwise", "heat", "wins", "interactions", "gap", "engines"),
+    ),
+    "trace_id": ("gantt", "cdf", "bottleneck", "width_size", "reducer_loads"),
+}
+"""Columns that a table in memory may lack, and the figures that cannot do without."""
+
 DIGITS = 9
 """Significant digits of the numbers in figures, on the page and in CSV files alike."""
 
@@ -42,12 +50,19 @@ def table_of(name: str, data: Dataset) -> Drawn:
     NothingToDrawError
         The dataset lacks what the figure needs.
     """
-    figure = figures().get(name)
+    figure = figures().get(name) if isinstance(name, str) else None
     if figure is None:
         known = ", ".join(figures())
-        raise InputError(f"no figure {name!r}{nearest(name, figures())}; there are {known}")
+        raise InputError(f"no figure {name!r}{nearest(str(name), figures())}; there are {known}")
+    for column, names in _NEEDS.items():
+        if name in names and len(data.points) and _is_empty(data.points, column):
+            raise NothingToDrawError(f"no point has a value of {column}")
     table = rounded(figure.table(data)).reset_index(drop=True)
     return Drawn(figure, table, figure.chart(table))
+
+
+def _is_empty(points: pd.DataFrame, column: str) -> bool:
+    return column not in points or bool(points[column].isna().all())
 
 
 def plot(
@@ -73,6 +88,10 @@ def plot(
     """
     from sweep.report.draw import draw
 
+    if not isinstance(data, pd.DataFrame | str | os.PathLike):
+        raise InputError(f"data is a {type(data).__name__}: give a table of load(), or a directory")
+    if where is not None and not isinstance(where, Mapping):
+        raise InputError(f"where is a {type(where).__name__}: give a mapping of keys to values")
     dataset = in_memory(data) if isinstance(data, pd.DataFrame) else open_runs([data])
     try:
         drawn = table_of(name, dataset.where(where or {}))

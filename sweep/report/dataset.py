@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from core.errors import GridError, InputError, StoreError, nearest
+from core.metrics import METRICS
 from core.registry import parameters, reads
 from core.shuffle.parameters import AUTO, NumberOrAuto
 from sweep.report.settings import plain, settings_table
@@ -102,6 +104,10 @@ class Dataset:
         if name in self.details:
             frame = self.details[name]
             return frame.loc[frame["point_id"].isin(wanted), ["point_id", *columns]]
+        if not any(run.path for run in self.runs):
+            raise StoreError(
+                f"this table has no {name}: give load(…, {name}=True), or the directory"
+            )
         found = []
         for run in self.runs:
             frame = read_details(run.path, name, columns, wanted)
@@ -174,11 +180,16 @@ def in_memory(table: pd.DataFrame) -> Dataset:
     InputError
         Another table.
     """
-    if "point_id" not in table or "scheduler" not in table:
-        raise InputError("not a table of sweep.load(): it has no columns point_id and scheduler")
     name = next((n for n, c in DETAILS.items() if {m.name for m in c} <= {*table.columns}), None)
+    needed = ("point_id", *_NAMES, *(() if name else ("status",)))
+    if lacking := [n for n in needed if n not in table]:
+        raise InputError(f"not a table of sweep.load(): it has no column {', '.join(lacking)}")
+    for column in (m.name for m in METRICS if m.name in table):
+        if not pd.api.types.is_numeric_dtype(table[column]) and table[column].notna().any():
+            raise InputError(f"not a table of sweep.load(): {column} is not a column of numbers")
     if name is None:
-        return Dataset((Run("table"),), with_words(table))
+        lacking = [n for n in ("mean_cct_s", "bound_s") if n not in table]
+        return Dataset((Run("table"),), with_words(table.assign(**dict.fromkeys(lacking, np.nan))))
     own = {m.name for m in DETAILS[name]}
     grid = table[[n for n in table.columns if n not in own]].drop_duplicates("point_id")
     grid = grid.assign(status="ok").reset_index(drop=True)

@@ -28,6 +28,8 @@ def shuffles(data: Dataset) -> tuple[pd.DataFrame, list[str]]:
     points = data.points
     if not len(points) or "fos_records" not in points or points["fos_records"].isna().all():
         raise NothingToDrawError("no shuffles: sweep workload=shuffle_jobs, or shuffle.partitioner")
+    if lacking := [n for n in (PARTITIONER, RATE, ZIPF) if n not in points]:
+        raise NothingToDrawError(f"the table has no column {', '.join(lacking)}")
     points = points[points["fos_records"].notna()]
     own = own_knobs(data)
     rest = [n for n in data.axes if n not in (RATE, ZIPF, PARTITIONER, *own)]
