@@ -219,7 +219,10 @@ def test_bad_input_is_named(
         ([toy, toy, toy], "3 datasets"),
         ([toy, "--where", "sheduler=varys"], "did you mean 'scheduler'"),
         ([toy, "--where", "scheduler"], "key=value"),
-        ([toy, "--out", str(tmp_path / "file")], "cannot write"),
+        ([toy, "--out", str(tmp_path / "file")], "is a file: a directory is wanted"),
+        ([toy, "--out", ""], "--out is empty"),
+        ([toy, "--out", "s3://bucket/report"], "into a local directory"),
+        ([toy, "--out", str(tmp_path / "file" / "r")], "cannot write"),
     ):
         assert main(words) == 2, words
         said = capsys.readouterr().err

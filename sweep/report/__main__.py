@@ -24,7 +24,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def _report(given: argparse.Namespace, began: float) -> int:
-    from sweep.report.build import open_report, write_report
+    from sweep.report.build import local_directory, open_report, write_report
     from sweep.report.figures import figures
     from sweep.report.summary import notices
 
@@ -42,6 +42,7 @@ def _report(given: argparse.Namespace, began: float) -> int:
         if key in where:
             raise InputError(f"--where {text}: {key} is given twice; one value is shown at a time")
         where[key] = value
+    local_directory(given.out)
     data = open_report(given.dataset, where)
     for text in notices(data):
         print(text, file=sys.stderr)
