@@ -47,6 +47,8 @@ def _report(given: argparse.Namespace, began: float) -> int:
     for text in notices(data):
         print(text, file=sys.stderr)
     drawn, left_out = write_report(data, given.out)
+    for text in data.troubles.values():  # found while drawing
+        print(text, file=sys.stderr)
     for why in left_out if drawn else ():
         print(f"not drawn: {why}")
     size = (Path(given.out) / "index.html").stat().st_size / 1e6

@@ -17,7 +17,7 @@ from core.registry import parameters, reads
 from core.shuffle.parameters import AUTO, NumberOrAuto
 from sweep.report.settings import plain, settings_table
 from sweep.store import load, read_manifest
-from sweep.store.files import Folder
+from sweep.store.files import DamagedError, Folder
 from sweep.store.schema import DETAILS, IDENTITY, OUTCOME
 from sweep.table.values import REPEATS, is_condition, key_of
 
@@ -54,6 +54,8 @@ class Dataset:
     details: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
     """What several figures need and is long in the making."""
+    troubles: dict[str, str] = field(default_factory=dict, repr=False)
+    """What is wrong with tables of details that were read, by file or table, to be said once."""
 
     @cached_property
     def ok(self) -> pd.DataFrame:
@@ -110,11 +112,36 @@ class Dataset:
             )
         found = []
         for run in self.runs:
-            frame = read_details(run.path, name, columns, wanted)
+            frame = self._read(run, name, columns, wanted)
             if RUN in self.grid:
                 frame.insert(0, RUN, run.name)
             found.append(frame)
         return pd.concat(found, ignore_index=True)
+
+    def _read(
+        self, run: Run, name: str, columns: Sequence[str], wanted: pd.Index[str]
+    ) -> pd.DataFrame:
+        """Return columns of a table of details of a run; note what is damaged or missing."""
+        place = f"{run.path.rstrip('/')}/{name}"
+        try:
+            frame = read_details(run.path, name, columns, wanted)
+        except DamagedError as error:
+            self.troubles[place] = f"figures of {name} are left out: {error}"
+            raise StoreError(f"{name} cannot be read") from error
+        except StoreError:
+            if (run.manifest.get("settings") or {}).get(f"output.{name}") is True:
+                self.troubles[place] = (
+                    f"figures of {name} are left out: {place} is missing, though the sweep wrote it"
+                )
+                raise StoreError(f"{name} are missing") from None
+            raise
+        lacking = len(wanted.unique()) - int(wanted.unique().isin(frame["point_id"]).sum())
+        if lacking and len(self.runs) == 1 and name != "rates":  # those are of auto only
+            self.troubles[place] = (
+                f"{place} lacks {lacking} of {len(wanted.unique())} points; figures of {name} "
+                "are drawn without them"
+            )
+        return frame
 
     def where(self, conditions: Mapping[str, Any]) -> Dataset:
         """Return the rows with these values: as on the command line, or as they are.
