@@ -211,7 +211,7 @@ def test_bad_input_is_named(
         ([str(tmp_path)], "is not a dataset"),
         ([str(tmp_path / "nowhere")], "does not exist"),
         ([str(tmp_path / "empty")], "does not exist or is empty"),
-        ([str(tmp_path / "file")], "Not a directory"),
+        ([str(tmp_path / "file")], "give output.dir of a sweep"),
         ([str(begun)], "the sweep has only begun"),
         ([str(damaged)], "is damaged"),
         ([toy, "--where", "engine=coflowsim"], "no row has this value; there are fluid"),

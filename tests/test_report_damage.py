@@ -2,13 +2,20 @@
 
 from __future__ import annotations
 
+import os
 import shutil
+import subprocess
+import sys
+import warnings
 from pathlib import Path
 
+import pandas as pd
 import pytest
 
 from sweep.report.__main__ import main
-from tests.report_data import TOY, sweep
+from sweep.report.chart import Axis, Chart
+from sweep.report.draw import draw
+from tests.report_data import ROOT, TOY, sweep
 
 
 @pytest.fixture
@@ -56,3 +63,26 @@ def test_points_without_details(run: Path, capsys: pytest.CaptureFixture[str]) -
     pq.write_table(rows.filter([i != ids[0] for i in ids]), part)
     _, err = said(run, capsys)
     assert f"coflows lacks 1 of {len({*ids})} points" in err
+
+
+def test_the_list_may_be_cut_short() -> None:
+    """As in ``--list | true``: no traceback when nobody reads."""
+    read, write = os.pipe()
+    os.close(read)
+    words = [sys.executable, "-m", "sweep.report", "--list"]
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    done = subprocess.run(
+        words, stdout=write, stderr=subprocess.PIPE, cwd=ROOT, env=environment, check=False
+    )
+    os.close(write)
+    assert (done.returncode, done.stderr) == (0, b"")
+
+
+def test_spans_of_no_length_have_an_axis() -> None:
+    rows = {"low": [0.0], "high": [0.0], "key": ["width"], "text": ["max → max"]}
+    chart = Chart("spans", x=(Axis("low", "x"),), y=(Axis("key", "y"),), end="high", text="text")
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        figure = draw("", pd.DataFrame(rows), chart)
+    low, high = figure.axes[0].get_xlim()
+    assert low < 0 < high

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -17,10 +18,15 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = _parser()
     given = parser.parse_args(words)
     try:
-        return _report(given, began)
+        code = _report(given, began)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read the output has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
+        return 0
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    return code
 
 
 def _report(given: argparse.Namespace, began: float) -> int:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -191,6 +192,8 @@ def open_runs(paths: Sequence[str | os.PathLike[str]]) -> Dataset:
     names = _run_names([os.fspath(path) for path in paths])
     runs, grids = [], []
     for name, path in zip(names, paths, strict=True):
+        if Path(path).is_file():
+            raise StoreError(f"{path} is a file, not a directory: give output.dir of a sweep")
         grid = load(path)
         if len(paths) > 1:
             grid.insert(0, RUN, name)
