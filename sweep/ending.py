@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter
 from collections.abc import Collection, Sequence
@@ -76,9 +77,13 @@ def print_again(
 
 
 def _quoted(value: str) -> str:
-    """Quote a value for Hydra's grammar unless it is plain."""
-    plain = all(c.isalnum() or c in "/._-" for c in value)
-    return value if plain else '"' + value.replace('"', '\\"') + '"'
+    """Quote a value for Hydra's grammar unless it is plain.
+
+    Backslashes count only before a quotation mark, and are doubled there.
+    """
+    if value.isascii() and all(c.isalnum() or c in "/._-" for c in value):
+        return value
+    return '"' + re.sub(r'(\\*)("|\Z)', lambda m: 2 * m[1] + ('\\"' if m[2] else ""), value) + '"'
 
 
 def _outcomes(plan: Plan, directory: str) -> _Outcomes:

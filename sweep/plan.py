@@ -23,7 +23,7 @@ from core.parameters import condition
 from sweep.expand import SEEDS, Expansion, Names
 from sweep.grid import Grid, check_all_read, checked_axes, declarations
 from sweep.point import NAMES, Point, column_of, stored
-from sweep.rows import GridRows, Interval, Shape, several
+from sweep.rows import MOST_ROWS, GridRows, Interval, Shape, several
 from sweep.settings import SEED
 
 SEED_KEYS = frozenset({"seed", *SEEDS})
@@ -289,6 +289,8 @@ def _table(rows: GridRows, expansion: Expansion) -> Table:
             point_id.append(int(point.point_id, 16))
             trace_id.append(int(point.trace_id, 16))
             kind.append(of_kind)
+        if len(combination) > MOST_ROWS or (not number and len(reading) * len(rows) > MOST_ROWS):
+            raise GridError(f"{len(rows)} rows with replicates: more than {MOST_ROWS} in all")
     return Table(
         rows,
         expansion,

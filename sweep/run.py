@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import datetime
 import os
+import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +29,16 @@ from sweep.store import Dataset
 Settings = Mapping[str, Value]
 
 
+class Listened(Console):
+    """A console that falls silent where nobody listens any more: the sweep goes on."""
+
+    def on_broken_pipe(self) -> None:
+        """Print nothing from now on."""
+        self.quiet = True
+        with suppress(OSError):
+            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
 def run(grid: Grid, settings: Settings, command: Sequence[str]) -> int:
     """Plan, run, store and report; return the exit code.
 
@@ -47,7 +58,7 @@ def run(grid: Grid, settings: Settings, command: Sequence[str]) -> int:
             f"sweep.timeout_s={settings['sweep.timeout_s']:g}: executor=local runs points in this "
             "process, where a busy one cannot be ended; leave one of the two out"
         )
-    console = Console(highlight=False, soft_wrap=False)
+    console = Listened(highlight=False, soft_wrap=False)
     plan = make_plan(grid)
     describe(plan, console)
     if settings["sweep.dry_run"]:

@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import io
+import os
 import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 from rich.console import Console
@@ -12,8 +17,9 @@ from sweep import ending
 from sweep.app import read_request, register
 from sweep.plan import Plan, make_plan
 from sweep.run import run
-from sweep.store import Dataset
+from sweep.store import Dataset, load, read_manifest
 
+ROOT = Path(__file__).resolve().parents[1]
 WORDS = (
     *("scheduler=aalo,asebf,varys", "queue.base=2,4,8", "queue.first_threshold_mb=1,5,20"),
     *("workload.coflows=8", "workload.ports=4", "executor=local"),
@@ -112,3 +118,49 @@ def test_a_dataset_with_rows_of_other_grids_shows_this_grids_rows(tmp_path) -> N
     plan, directory = ran(tmp_path / "d", "workload.seed=2")
     lines = printed(plan, directory)
     assert sum(bool(re.match("aalo|asebf|varys", line)) for line in lines) == len(plan.points)
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        *("plain", "2026_01_30", "1.10", "1e3", "true", "a b", "ünï", "x=y", "a,b", "~", "$HOME"),
+        *("trail\\", 'bq\\"z', "it's", '"', "\\\\", "a\\b", "${x}", "[a]", "{a}", "#", "a:b"),
+    ],
+)
+def test_the_command_to_go_on_names_the_same_directory(name: str) -> None:
+    """Typed in a shell, through Hydra's grammar, and again from the command that it prints."""
+    register()
+    console = Console(file=io.StringIO(), width=400)
+    ending.print_again("to go on:", ["sweep", "scheduler=aalo"], name, console)
+    said = console.file.getvalue()  # type: ignore[attr-defined]
+    words = shlex.split(said.removeprefix("to go on: "))
+    assert read_request(words[1:])[1]["output.dir"] == name
+
+
+def test_names_that_look_like_numbers_stay_as_typed() -> None:
+    register()
+    for name in ("2026_01_30", "1.10", "1e3", "007"):
+        assert read_request([f"output.dir={name}"])[1]["output.dir"] == name
+
+
+@pytest.mark.parametrize("lines", [0, 3])
+def test_a_sweep_goes_on_when_nobody_listens(tmp_path, lines: int) -> None:
+    process = subprocess.Popen(
+        [sys.executable, "-m", "sweep", *WORDS, "replicates=5", f"output.dir={tmp_path / 'd'}"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    for _ in range(lines):
+        process.stdout.readline()
+    process.stdout.close()
+    with process.stderr as errors:
+        said = errors.read().decode()
+    assert process.wait(120) == 0, said
+    assert said == ""
+    table = load(tmp_path / "d")
+    assert (table["status"] == "ok").all()
+    assert read_manifest(tmp_path / "d")["state"] == "complete"

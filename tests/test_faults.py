@@ -142,7 +142,7 @@ class Sweep:
         """Whether a process has a log of this sweep's Ray: a title may have replaced the mark."""
         session = re.compile(rf"/session_[\d_-]+_{self.process.pid}/logs/")
         return self.process.pid != int(place.name) and any(
-            session.search(os.readlink(link)) for link in (place / "fd").iterdir()
+            session.search(str(link.readlink())) for link in (place / "fd").iterdir()
         )
 
     def left_over(self) -> dict[int, str]:

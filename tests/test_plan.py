@@ -413,3 +413,9 @@ def test_the_digest_of_a_grid_changes_with_its_rows_alone() -> None:
         [*words, "queue.count=3"],
     ]
     assert len({plan(*w).digest() for w in (words, *others)}) == 5
+
+
+def test_rows_with_replicates_are_limited_before_they_are_made() -> None:
+    words = ("scheduler=asebf", "queue.base=range(2,102)", "queue.first_threshold_mb=range(1,1001)")
+    with pytest.raises(GridError, match=r"100000 rows with replicates: more than 10000000"):
+        plan(*words, "replicates=101")

@@ -128,7 +128,7 @@ def test_a_notebook_draws_in_one_line(runs: dict[str, Path]) -> None:
     assert len(figure.axes) == 1
     with pytest.raises(InputError, match=r"no figure 'cfd'.*did you mean 'cdf'"):
         plot("cfd", runs["grid"])
-    with pytest.raises(InputError, match=r"output\.coflows=true"):
+    with pytest.raises(InputError, match=r"give load\(…, coflows=True\)"):
         plot("cdf", load(runs["grid"]))
     with pytest.raises(InputError, match="no row has this value; there are"):
         plot("average_cct", runs["grid"], where={"engine": "fliud"})

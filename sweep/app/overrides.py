@@ -145,6 +145,8 @@ def _values(override: Override) -> list[Any]:
     else:
         values = [value]
     plain = [v.text if isinstance(v, QuotedString) else v for v in values]
+    if key in SINGLE and SINGLE[key].kind is str and type(value) in (bool, int, float):
+        plain = [str(override.input_line).partition("=")[2]]  # a name as it was typed: 1.10
     if not plain or plain == [[]] or plain == [""]:
         raise GridError(
             f"{override.input_line}: an empty list makes no grid; give at least one value"

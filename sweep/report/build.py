@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +14,7 @@ import pandas as pd
 
 from core.errors import InputError, StoreError, nearest
 from sweep.report.chart import Chart
+from sweep.report.colours import places_of
 from sweep.report.dataset import Dataset, in_memory, open_runs
 from sweep.report.figures import Figure, NothingToDrawError, figures
 
@@ -66,7 +67,8 @@ def table_of(name: str, data: Dataset) -> Drawn:
         if name in names and len(data.points) and _is_empty(data.points, column):
             raise NothingToDrawError(f"no point has a value of {column}")
     table = rounded(figure.table(data)).reset_index(drop=True)
-    return Drawn(figure, table, figure.chart(table))
+    chart = figure.chart(table)
+    return Drawn(figure, table, replace(chart, places=places_of(data, table, chart)))
 
 
 def _is_empty(points: pd.DataFrame, column: str) -> bool:

@@ -93,6 +93,9 @@ class Chart:
     colour_axis : str
     fixed : mapping of str to str
         What is fixed at first, by column.
+    places : mapping of str to int
+        Place in the palette of each value of `colour`, beyond its end with another dash or marker;
+        empty: as they come.
     note : str
         What a reader has to know.
     """
@@ -112,6 +115,7 @@ class Chart:
     explore: str = ""
     colour_axis: str = ""
     fixed: Mapping[str, str] = field(default_factory=dict)
+    places: Mapping[str, int] = field(default_factory=dict)
     note: str = ""
 
     def content(self) -> dict[str, Any]:

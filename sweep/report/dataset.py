@@ -95,6 +95,16 @@ class Dataset:
         """One row per setting under each condition: means over replicates (`settings_table`)."""
         return settings_table(self.points, self.conditions, self.knobs)
 
+    @cached_property
+    def repeats(self) -> pd.Series:
+        """Return the replicates and seeds in each row of `settings`: only equal ones compare."""
+        points = self.points
+        names = [n for n in REPEATS if n in points]
+        rows = zip(*(points[n].map(plain) for n in names), strict=True)
+        each = pd.Series(list(rows) if names else [()] * len(points), dtype=object)
+        by = [*self.conditions, *self.knobs]
+        return each.groupby(points.groupby(by, sort=False, dropna=False).ngroup()).agg(frozenset)
+
     def detail(self, name: str, columns: Sequence[str], points: Iterable[str]) -> pd.DataFrame:
         """Return columns of a table of details of some points, with ``point_id`` and ``run``.
 

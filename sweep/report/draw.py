@@ -110,7 +110,8 @@ def colours_of(table: pd.DataFrame, chart: Chart) -> Colours:
     if not chart.colour:
         return {}
     values = list(dict.fromkeys(table[chart.colour].map(plain)))
-    return {v: (PALETTE[k % len(PALETTE)], k // len(PALETTE)) for k, v in enumerate(values)}
+    places = {v: chart.places.get(v, k) for k, v in enumerate(values)}
+    return {v: (PALETTE[k % len(PALETTE)], k // len(PALETTE)) for v, k in places.items()}
 
 
 def _groups(table: pd.DataFrame, chart: Chart, colours: Colours) -> list[tuple[Any, pd.DataFrame]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
@@ -12,8 +13,12 @@ import pandas as pd
 
 from sweep.report.dataset import Dataset
 from sweep.report.settings import in_order, plain
+from sweep.table.values import key_of
 
 Floats = npt.NDArray[np.float64]
+
+FULL = 0.9
+"""Share of the combinations of a grid that effects need: some points may have failed."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,18 +89,57 @@ def cells(frame: pd.DataFrame, axes: Sequence[str], fixed: Mapping[str, str]) ->
     return means.iloc[np.lexsort(places)].reset_index(drop=True)
 
 
+def read_only(data: Dataset, frame: pd.DataFrame, axes: Sequence[str]) -> pd.DataFrame:
+    """Return rows of a cube without the values of axes that their points do not read."""
+    settings = data.settings.iloc[frame["setting"].to_numpy(int)]
+    unread = {n: settings[n].isna().to_numpy() for n in axes}
+    return frame.assign(**{n: frame[n].astype(object).mask(unread[n], None) for n in axes})
+
+
+def why_no_grid(frame: pd.DataFrame, axes: Sequence[str]) -> str:
+    """Return why rows are no grid of the axes that they read; empty where they are.
+
+    Rows that read the same axes have to have (nearly) all combinations of those. An axis that all
+    rows read has to have all its values among each kind of rows, or tells these kinds apart.
+    """
+    rows = frame[list(axes)].drop_duplicates()
+    kinds = [
+        part[[n for n in axes if part[n].notna().any()]]
+        for _, part in rows.groupby([rows[n].notna() for n in axes], sort=False)
+    ]
+    for part in kinds:
+        count = part.nunique()
+        wanted = math.prod(count.tolist())
+        if len(part) >= FULL * wanted:
+            continue
+        name = str(count.idxmax())
+        if 2 * count[name] >= len(part) and wanted >= 2 * len(part):
+            few = f"{count[name]} values in {len(part)} settings"
+            return f"{key_of(name)} was sampled or zipped ({few}); this needs a grid"
+        named = " × ".join(key_of(n) for n in map(str, part) if count[n] > 1)
+        return f"{len(part)} of {wanted} combinations of {named}; this needs a grid"
+    for name in axes if len(kinds) > 1 else ():
+        values = [set(part[name]) for part in kinds if name in part]
+        if len(values) < len(kinds) or all(v == values[0] for v in values):
+            continue
+        if sum(map(len, values)) > len(set().union(*values)):
+            return f"{key_of(name)} is not crossed with the other axes; this needs a grid"
+    return ""
+
+
 def main_effects(frame: pd.DataFrame, axes: Sequence[str]) -> pd.DataFrame:
     """Return each axis's effect on ``value``: its best and worst value, and share of variance.
 
-    One row per axis with two values or more, the largest range first.
+    One row per axis with two values or more, the largest range first; mean and variance are those
+    of the rows that have a value of the axis.
     """
-    weight, value = frame["weight"].to_numpy(float), frame["value"].to_numpy(float)
-    mean, total = _spread(value, weight)
     rows = []
     for name in axes:
-        means = cells(frame, [name], {})
+        reading = frame[frame[name].notna()]
+        means = cells(reading, [name], {})
         if len(means) < 2:
             continue
+        mean, total = _spread(reading["value"].to_numpy(float), reading["weight"].to_numpy(float))
         low, high = means.iloc[means["value"].argmin()], means.iloc[means["value"].argmax()]
         rows.append(
             {
@@ -106,7 +150,7 @@ def main_effects(frame: pd.DataFrame, axes: Sequence[str]) -> pd.DataFrame:
                 "high_at": plain(high[name]),
                 "range": high["value"] - low["value"],
                 "mean": mean,
-                "variance_share": _explained(frame, [name]) / total if total > 0 else 0.0,
+                "variance_share": _explained(reading, [name]) / total if total > 0 else 0.0,
             }
         )
     found = pd.DataFrame(rows)
@@ -114,14 +158,20 @@ def main_effects(frame: pd.DataFrame, axes: Sequence[str]) -> pd.DataFrame:
 
 
 def interactions(frame: pd.DataFrame, axes: Sequence[str]) -> pd.DataFrame:
-    """Return, pair by pair, the share of the variance of ``value`` that only both explain."""
-    _, total = _spread(frame["value"].to_numpy(float), frame["weight"].to_numpy(float))
-    varying = [n for n in axes if frame[n].map(plain).nunique() > 1]
-    alone = {n: _explained(frame, [n]) for n in varying}
+    """Return, pair by pair, the share of the variance of ``value`` that only both explain.
+
+    The variance is that of the rows that have a value of both axes.
+    """
     rows = []
-    for one, other in combinations(varying, 2):
-        both = _explained(frame, [one, other]) - alone[one] - alone[other]
-        shares = [s / total if total > 0 else 0.0 for s in (alone[one], alone[other], max(both, 0))]
+    for pair in combinations(axes, 2):
+        one, other = pair
+        part = frame[frame[one].notna() & frame[other].notna()]
+        if not len(part) or any(part[n].map(plain).nunique() < 2 for n in pair):
+            continue
+        _, total = _spread(part["value"].to_numpy(float), part["weight"].to_numpy(float))
+        alone = [_explained(part, [n]) for n in pair]
+        both = _explained(part, [one, other]) - sum(alone)
+        shares = [s / total if total > 0 else 0.0 for s in (*alone, max(both, 0))]
         rows.append([one, other, *shares])
     names = ["axis", "other_axis", "axis_share", "other_share", "interaction_share"]
     found = pd.DataFrame(rows, columns=names)
@@ -142,10 +192,13 @@ def _spread(value: Floats, weight: Floats) -> tuple[float, float]:
     return mean, float(np.sum(weight * (value - mean) ** 2))
 
 
-def by_scheduler(data: Dataset, metric: str) -> list[tuple[str, pd.DataFrame, list[str]]]:
+def by_scheduler(
+    data: Dataset, metric: str
+) -> tuple[list[tuple[str, pd.DataFrame, list[str]]], dict[str, str]]:
     """Return, scheduler by scheduler, rows with ``value`` and the axes that it reads.
 
-    The last entry, with several schedulers, is the whole grid with the scheduler as an axis.
+    The last entry, with several schedulers, is the whole grid with the scheduler as an axis. Those
+    whose points are no grid are left out; why they are comes second, by scheduler.
     """
     found = []
     settings = data.settings.assign(value=data.settings[metric], weight=1).dropna(subset="value")
@@ -156,5 +209,13 @@ def by_scheduler(data: Dataset, metric: str) -> list[tuple[str, pd.DataFrame, li
             found.append((str(scheduler), group, read))
     cube = cube_of(data)
     if "scheduler" in cube.axes:
-        found.append(("all", with_metric(data, cube, metric), cube.axes))
-    return sorted(found, key=lambda f: (f[0] == "all", -len(f[2]), -len(f[1])))
+        frame = read_only(data, with_metric(data, cube, metric), cube.axes)
+        found.append(("all", frame, cube.axes))
+    found.sort(key=lambda f: (f[0] == "all", -len(f[2]), -len(f[1])))
+    why = {name: why_no_grid(frame, axes) for name, frame, axes in found}
+    return [f for f in found if not why[f[0]]], {n: text for n, text in why.items() if text}
+
+
+def left_out(why: Mapping[str, str]) -> str:
+    """Say for which schedulers there are no effects."""
+    return f" Not drawn: {'; '.join(f'{n} ({text})' for n, text in why.items())}." if why else ""

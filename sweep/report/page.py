@@ -115,7 +115,8 @@ def _settings(data: Dataset, drawn: Sequence[Drawn]) -> dict[str, Any]:
                 "table": columns_of(shown, digits),
             }
         )
-        cube = _cube(data, metrics, tables[0]["table"]["data"])
+        if any(d.chart.explore for d in drawn):
+            cube = _cube(data, metrics, tables[0]["table"]["data"])
     tables += [_as_table(d) for d in drawn if d.figure.name in _TABLES]
     failed = failures(data)
     if len(failed):

@@ -76,7 +76,8 @@ def settings_table(
     DataFrame
         One row per combination of conditions and knobs, in the order of the grid: those, ``label``,
         ``n`` (points in the mean), the mean of every metric, and where some n > 1 half its 95 %
-        interval by Student's t as ``<metric>_half``; ``bound_s``.
+        interval by Student's t as ``<metric>_half``; ``bound_s``. ``gap`` is the ratio of the
+        means, minus one.
     """
     by = [*conditions, *knobs]
     groups = points.groupby(by, sort=False, dropna=False)
@@ -95,7 +96,26 @@ def settings_table(
         new[name] = mean
         if n.max(initial=0) > 1 and name != "bound_s":
             new[f"{name}_half"] = half
+    if {"gap", "mean_cct_s", "bound_s"} <= {*new}:
+        new["gap"], half = _gap(points, number, len(frame))
+        if "gap_half" in new:
+            new["gap_half"] = half
     return pd.concat([frame, pd.DataFrame(new, index=frame.index)], axis=1)
+
+
+def _gap(points: pd.DataFrame, group: npt.NDArray[np.int64], n: int) -> tuple[Floats, Floats]:
+    """Return mean CCT over mean bound, minus one, and half its interval: that of a ratio of means.
+
+    Its spread is that of CCT − ratio · bound over the mean bound. There is none where a point of
+    the group has no bound.
+    """
+    cct = points["mean_cct_s"].to_numpy(np.float64, na_value=np.nan)
+    bound = points["bound_s"].to_numpy(np.float64, na_value=np.nan)
+    sums = np.bincount(group, bound, minlength=n)  # NaN where one is missing
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio = np.where(sums > 0, np.bincount(group, cct, minlength=n) / sums, np.nan)
+        rest = (cct - ratio[group] * bound) * (np.bincount(group, minlength=n) / sums)[group]
+    return ratio - 1, mean_and_half(rest, group, n)[1]
 
 
 def mean_and_half(values: Floats, group: npt.NDArray[np.int64], n: int) -> tuple[Floats, Floats]:
@@ -145,17 +165,24 @@ def shown_settings(
 ) -> pd.DataFrame:
     """Return few settings: all, or where there are more than `most` the best of each scheduler.
 
-    Of the conditions the first `under` are kept.
+    Those are in the order of the schedulers, so that the first scheduler of the grid remains the
+    first. Of the conditions the first `under` are kept.
     """
     kept = []
     for number, (_, group) in enumerate(by(settings, conditions)):
         if number == under:
             break
         if len(group) > most:
-            best = group.sort_values("mean_cct_s", kind="stable")
-            group = best.drop_duplicates("scheduler").sort_index()
+            group = _best_of_each(group)
         kept.append(group)
     return pd.concat(kept) if kept else settings
+
+
+def _best_of_each(group: pd.DataFrame) -> pd.DataFrame:
+    """Return the setting of each scheduler with the smallest mean CCT, in the grid's order."""
+    place = {name: k for k, name in enumerate(group["scheduler"].unique())}
+    best = group.sort_values("mean_cct_s", kind="stable").drop_duplicates("scheduler")
+    return best.sort_values("scheduler", key=lambda names: names.map(place), kind="stable")
 
 
 def by(frame: pd.DataFrame, names: Sequence[str]) -> Iterable[tuple[Any, pd.DataFrame]]:

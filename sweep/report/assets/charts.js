@@ -29,8 +29,11 @@ function rowsOf(table, chosen) {
 
 function coloursOf(figure) {
   const column = figure.chart.colour ? figure.table.data[figure.chart.colour] : [];
-  const found = new Map();
-  unique(column.map(shown)).forEach((value, k) => {
+  const found = new Map(), values = unique(column.map(shown));
+  const places = new Map(Object.entries(figure.chart.places));
+  let next = values.some((value) => places.has(value)) ? Math.max(...places.values()) + 1 : 0;
+  values.forEach((value) => {
+    const k = places.has(value) ? places.get(value) : next++;
     found.set(value, { colour: DATA.palette[k % DATA.palette.length], round: Math.floor(k / DATA.palette.length) });
   });
   return found;

@@ -51,10 +51,14 @@ def own_knobs(data: Dataset) -> list[str]:
 
 
 def at_every_rate(frame: pd.DataFrame) -> pd.DataFrame:
-    """Return shuffles with partitioners that do not sample repeated at every rate."""
+    """Return shuffles with partitioners that do not sample repeated at every rate.
+
+    Those rows have ``rate_read`` no.
+    """
     rates = in_order(frame[RATE].dropna())
     if not rates:
         return frame
+    frame = frame.assign(rate_read=frame[RATE].notna().map({True: "yes", False: "no"}))
     blind = frame[frame[RATE].isna()]
     return pd.concat([frame.dropna(subset=RATE), *(blind.assign(**{RATE: r}) for r in rates)])
 

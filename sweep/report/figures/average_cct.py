@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import pandas as pd
 
@@ -11,32 +12,60 @@ from sweep.report.dataset import Dataset
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.settings import by, measure_axis, measures_in, shown_settings
 
-MOST = 24
+MOST, MOST_CONDITIONS = 24, 200
+BEST = "baseline: best of {}"
 
 
 def table(data: Dataset) -> pd.DataFrame:
-    """One row per setting and condition, the first setting of each condition being the baseline."""
+    """One row per setting and condition, with the improvement over ``baseline``.
+
+    Settings are compared where conditions, replicates and seeds are the same; the first of those
+    is the baseline.
+    """
     settings = data.settings
     if not len(settings) or "mean_cct_s" not in settings:
         raise NothingToDrawError("no point is finished")
-    shown = shown_settings(settings, data.conditions, MOST, under=200)
-    groups = [_improved(group) for _, group in by(shown, data.conditions)]
-    return pd.concat(groups, ignore_index=True)
+    groups, best_of = [], {}
+    for number, (_, group) in enumerate(by(settings, data.conditions)):
+        if number == MOST_CONDITIONS:
+            break
+        shown = shown_settings(group, [], MOST)
+        only_best = len(shown) < len(group)
+        if only_best and len(shown) > 1:
+            best_of[str(shown["scheduler"].iloc[0])] = True
+        groups.append(_improved(shown, data.repeats, only_best))
+    found = pd.concat(groups, ignore_index=True)
+    found.attrs["best_of"] = list(best_of)
+    return found
 
 
-def _improved(group: pd.DataFrame) -> pd.DataFrame:
-    """Add the improvement: of two the faster over the slower, of more each over the first."""
-    mean = group["mean_cct_s"].to_numpy(float)
-    base = int(mean.argmax()) if len(mean) == 2 else 0
-    gain = [gain_over(mean[base], value) if k != base else None for k, value in enumerate(mean)]
-    over = group["label"].iloc[base]
-    texts = ["" if g is None else f"{100 * g:.1f} % over {over}" for g in gain]
-    if len(group) > 2:
-        texts = ["" if g is None else f"{100 * g:+.1f} %" for g in gain]
-        texts[0] = "baseline"
-    return group.assign(
-        improvement=pd.Series(gain, group.index, dtype=float), improvement_text=texts
-    )
+def _improved(group: pd.DataFrame, repeats: pd.Series, only_best: bool) -> pd.DataFrame:
+    """Add the improvement: of two the faster over the slower, of more each over the first.
+
+    Where only the best settings are there, each over that of the first scheduler.
+    """
+    mean, names = group["mean_cct_s"].to_numpy(float), group["label"].tolist()
+    comparable: dict[Any, list[int]] = {}
+    for k, repeated in enumerate(repeats.loc[group.index]):
+        comparable.setdefault(repeated, []).append(k)
+    gains: list[float | None] = [None] * len(group)
+    over, texts = [""] * len(group), [""] * len(group)
+    for rows in comparable.values():
+        pair = len(rows) == 2 and not only_best
+        base = max(rows, key=lambda k: mean[k]) if pair else rows[0]
+        for k in rows:
+            gain = gain_over(mean[base], mean[k]) if k != base else None
+            if gain is not None:
+                gains[k], over[k] = gain, names[base]
+                texts[k] = f"{100 * gain:.1f} %" if pair else f"{100 * gain:+.1f} %"
+                if pair or len(comparable) > 1:  # else the baseline's bar says it
+                    texts[k] += f" over {names[base]}"
+        if len(rows) == 1 and len(comparable) > 1:
+            texts[base] = "–"
+        elif len(rows) > 1 and not pair:
+            texts[base] = BEST.format(group["scheduler"].iloc[base]) if only_best else "baseline"
+    gained = pd.Series(gains, group.index, dtype=float)
+    return group.assign(improvement=gained, improvement_text=texts, baseline=over)
 
 
 def gain_over(base: float, value: float) -> float | None:
@@ -55,6 +84,8 @@ def chart(table: pd.DataFrame) -> Chart:
         more = marked if name == "mean_cct_s" and table["bound_s"].notna().any() else {}
         half = f"{name}_half"
         axes.append(measure_axis(name, error=half if half in table else "", **more))
+    best_of = " or ".join(table.attrs.get("best_of", []))
+    only_best = f" over the best setting of {best_of}, the first scheduler" if best_of else ""
     return Chart(
         "bars",
         x=tuple(axes),
@@ -62,12 +93,15 @@ def chart(table: pd.DataFrame) -> Chart:
         colour="scheduler",
         select=columns_before(table, "scheduler"),
         text="improvement_text",
-        text_label="%: improvement of the mean CCT",
-        hover=("improvement", "n", "bound_s"),
+        text_label=f"%: improvement of the mean CCT{only_best}",
+        hover=("improvement", "baseline", "n", "bound_s"),
         note="Improvement of the mean CCT: (slow − fast) / slow; of two settings the faster over "
-        "the slower, of more each over the first; a minus sign marks slower ones. Whiskers: 95 % "
-        "interval of the mean over replicates. Where more than "
-        f"{MOST} settings share a condition, the best of each scheduler.",
+        "the slower, of more each over the first of the grid; a minus sign marks slower ones. Only "
+        "settings with the same replicates and seeds are compared; –: there is none to compare "
+        "with. Whiskers: 95 % interval of the mean over replicates. Where more than "
+        f"{MOST} settings share a condition, only the best setting of each scheduler is drawn, and "
+        "the baseline is the best setting of the grid's first scheduler"
+        f"{f': here {best_of}' if best_of else ''}.",
     )
 
 

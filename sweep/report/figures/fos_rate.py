@@ -32,12 +32,12 @@ def table(data: Dataset) -> pd.DataFrame:
         raise NothingToDrawError("one sampling rate: sweep shuffle.sampling_rate=0.01,0.05,0.2")
     auto = frame[RATE] == AUTO
     asked = at_every_rate(frame[~auto])
-    chosen = frame[auto].assign(line=frame[LINE] + " at auto")
+    chosen = frame[auto].assign(line=frame[LINE] + " at auto", rate_read="yes")
     asked[SAMPLED] = asked[RATE].astype(float)
     found = pd.concat([asked, chosen.assign(**{SAMPLED: chosen["sampled_share"].astype(float)})])
     found = found.dropna(subset=SAMPLED)
     halves = [f"{n}_half" for n in MEASURES]
-    columns = [*rest, ZIPF, PARTITIONER, LINE, RATE, SAMPLED, "n", *MEASURES, *halves]
+    columns = [*rest, ZIPF, PARTITIONER, LINE, RATE, SAMPLED, "rate_read", "n", *MEASURES, *halves]
     return found[[n for n in dict.fromkeys(columns) if n in found]].reset_index(drop=True)
 
 
@@ -53,10 +53,11 @@ def chart(table: pd.DataFrame) -> Chart:
         y=measures(table),
         colour=LINE,
         select=(ZIPF, *rest),
-        hover=("n",),
+        hover=("n", *(["rate_read"] if "rate_read" in table else [])),
         note="FoS: standard deviation over mean of the bucket loads, mean over jobs. Whiskers: "
-        "95 % interval over replicates. Partitioners that do not sample are level; auto stands "
-        "at the mean of the rates that it chose.",
+        "95 % interval over replicates. Partitioners that do not sample ran "
+        "once: they are level, and rate_read is no; auto stands at the mean of the rates that it "
+        "chose.",
     )
 
 

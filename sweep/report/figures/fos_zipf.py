@@ -27,7 +27,7 @@ def table(data: Dataset) -> pd.DataFrame:
         raise NothingToDrawError("one exponent of the keys: sweep shuffle.zipf=0.5,1,1.2")
     found = at_every_rate(frame)
     halves = [f"{n}_half" for n in MEASURES]
-    columns = [*rest, RATE, PARTITIONER, LINE, ZIPF, "n", *MEASURES, *halves]
+    columns = [*rest, RATE, PARTITIONER, LINE, ZIPF, "rate_read", "n", *MEASURES, *halves]
     found = found[[n for n in dict.fromkeys(columns) if n in found]]
     place = {plain(rate): k for k, rate in enumerate(in_order(found[RATE]))}
     order = found[RATE].map(lambda rate: place[plain(rate)])
@@ -43,9 +43,10 @@ def chart(table: pd.DataFrame) -> Chart:
         y=measures(table),
         colour=LINE,
         select=(RATE, *rest),
-        hover=("n",),
+        hover=("n", *(["rate_read"] if "rate_read" in table else [])),
         note="FoS: standard deviation over mean of the bucket loads, mean over jobs. Whiskers: "
-        "95 % interval over replicates.",
+        "95 % interval over replicates. Partitioners that do not sample ran once, and stand at "
+        "every rate: rate_read is no.",
     )
 
 

@@ -30,7 +30,8 @@ def chart(table: pd.DataFrame) -> Chart:
         colour="scheduler",
         select=columns_before(table, "label"),
         hover=("mean_cct_s", "bound_s", "n"),
-        note="Mean CCT over a lower bound, minus one: 0 % is optimal. The bound need not be "
+        note="Mean CCT over a lower bound, minus one: 0 % is optimal; with replicates, the mean of "
+        "the CCTs over the mean of the bounds. The bound need not be "
         "reachable: what is left may be the bound's fault.",
     )
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from sweep.report.chart import Chart
 from sweep.report.dataset import Dataset
-from sweep.report.effects import cells, cube_of, main_effects, with_metric
+from sweep.report.effects import cells, cube_of, main_effects, why_no_grid, with_metric
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.settings import key_axis, measure_axis, plain
 from sweep.table.values import key_of
@@ -34,6 +34,8 @@ def table(data: Dataset) -> pd.DataFrame:
     inside = frame
     for name, value in fixed.items():
         inside = inside[inside[name].map(plain) == value]
+    if why := why_no_grid(inside, rest if fixed else cube.axes):
+        raise NothingToDrawError(why)
     ranked = [] if fixed else ["scheduler"] if "scheduler" in cube.axes else []
     effects = main_effects(inside, rest)
     ranked = [*(effects["axis"] if len(effects) else []), *ranked]
@@ -59,7 +61,7 @@ def chart(table: pd.DataFrame) -> Chart:
         explore="mean",
         fixed=fixed,
         note=f"Mean over all other axes of the grid{f' at {said}' if said else ''}. Points that do "
-        "not read an axis stand at each of its values.",
+        "not read an axis stand at each of its values. For grids: all combinations of the axes.",
     )
 
 

@@ -6,7 +6,7 @@ import pandas as pd
 
 from sweep.report.chart import Axis, Chart
 from sweep.report.dataset import Dataset
-from sweep.report.effects import by_scheduler, interactions
+from sweep.report.effects import by_scheduler, interactions, left_out
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.table.values import key_of
 
@@ -14,15 +14,21 @@ from sweep.table.values import key_of
 def table(data: Dataset) -> pd.DataFrame:
     """One row per scheduler and pair of axes: shares of the variance of the mean CCT."""
     rows = []
-    for scheduler, frame, axes in by_scheduler(data, "mean_cct_s") if len(data.points) else []:
+    grids, why = by_scheduler(data, "mean_cct_s") if len(data.points) else ([], {})
+    for scheduler, frame, axes in grids:
         found = interactions(frame, axes)
         if len(found):
             pair = [f"{key_of(a)} × {key_of(b)}" for a, b in found[["axis", "other_axis"]].values]
             rows.append(found.assign(scheduler=scheduler, pair=pair))
     if not rows:
-        raise NothingToDrawError("fewer than two axes have several values")
+        raise NothingToDrawError(
+            next(iter(why.values()), "fewer than two axes have several values")
+        )
     shares = ["interaction_share", "axis_share", "other_share"]
-    return pd.concat(rows, ignore_index=True)[["scheduler", "pair", "axis", "other_axis", *shares]]
+    table = pd.concat(rows, ignore_index=True)
+    table = table[["scheduler", "pair", "axis", "other_axis", *shares]]
+    table.attrs["why"] = why
+    return table
 
 
 def chart(table: pd.DataFrame) -> Chart:
@@ -38,7 +44,8 @@ def chart(table: pd.DataFrame) -> Chart:
         select=("scheduler",),
         hover=("axis_share", "other_share"),
         note="Share of the variance of the mean CCT over the grid that the pair explains beyond "
-        "what each of the two explains by itself; exact for full grids.",
+        "what each of the two explains by itself, over the settings that read both axes; exact "
+        f"for full grids.{left_out(table.attrs.get('why', {}))}",
     )
 
 

@@ -11,12 +11,14 @@ from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.settings import by, mean_and_half, shown_settings
 from sweep.table.values import REPEATS
 
+MOST = 24
+
 
 def table(data: Dataset) -> pd.DataFrame:
     """One row per setting and condition: its mean CCT over the first setting's, minus one."""
     if not len(data.points) or data.settings["n"].max() < 2:
         raise NothingToDrawError("no replicates: sweep with replicates=5")
-    settings = shown_settings(data.settings, data.conditions, 24, under=200)
+    settings = shown_settings(data.settings, data.conditions, MOST, under=200)
     keys = [*data.conditions, *data.knobs]
     repeats = [n for n in REPEATS if n in data.points]
     number = data.points.groupby(keys, sort=False, dropna=False).ngroup()
@@ -49,7 +51,8 @@ def chart(table: pd.DataFrame) -> Chart:
         hover=("baseline", "pairs"),
         note="Change of the mean CCT against the first setting of the same condition, replicate by "
         "replicate on the same workload; whiskers: 95 % interval of the mean over replicates. "
-        "Negative is better.",
+        f"Negative is better. Where more than {MOST} settings share a condition, the best of each "
+        "scheduler, and the first is the best setting of the grid's first scheduler.",
     )
 
 

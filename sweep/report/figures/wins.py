@@ -6,7 +6,7 @@ import pandas as pd
 
 from sweep.report.chart import Axis, Chart
 from sweep.report.dataset import Dataset
-from sweep.report.effects import cells, cube_of, main_effects, with_metric
+from sweep.report.effects import cells, cube_of, main_effects, why_no_grid, with_metric
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.settings import key_axis, measure_axis, plain
 from sweep.table.values import key_of
@@ -24,6 +24,8 @@ def table(data: Dataset) -> pd.DataFrame:
     if len(cube.axes) < 2:
         raise NothingToDrawError("fewer than two axes have several values")
     frame = with_metric(data, cube, METRIC)
+    if why := why_no_grid(frame, cube.axes):
+        raise NothingToDrawError(why)
     ranked = list(main_effects(frame, cube.axes)["axis"])
     who = "scheduler" if "scheduler" in ranked else ranked[0]
     rest = [n for n in ranked if n != who]
@@ -64,7 +66,8 @@ def chart(table: pd.DataFrame) -> Chart:
         explore="wins" if y != "wins_on" else "",
         colour_axis=who,
         note=f"The {key_of(who)} with the smallest mean CCT, averaged over all other axes; in the "
-        "cell, how much larger that of the second is; a = b: both are alike.",
+        "cell, how much larger that of the second is; a = b: both are alike. "
+        "For grids: all combinations of the axes.",
     )
 
 
