@@ -294,19 +294,19 @@ def without_unread(points: pd.DataFrame) -> pd.DataFrame:
     varying = [n for n in candidates if frame[n].nunique(dropna=True) > 1]
     for names, group in frame.groupby(list(_NAMES), sort=False):
         try:
-            declared = {p.column: p for p in reads(*map(str, names))}
+            declared = list(reads(*map(str, names)))
         except (KeyError, GridError):  # of another version of this package
             continue
         for column in varying:
-            parameter = declared.get(column)
-            if parameter is None:
-                frame.loc[group.index, column] = None
-                continue
-            for key, allowed in parameter.when:
-                condition = group.get(key.replace(".", "_"))
-                if condition is not None:
-                    unread = group.index[~condition.isin(list(allowed))]
-                    frame.loc[unread, column] = None
+            read = pd.Series(False, index=group.index)
+            for parameter in (p for p in declared if p.column == column):  # one a partitioner
+                mine = pd.Series(True, index=group.index)
+                for key, allowed in parameter.when:
+                    condition = group.get(key.replace(".", "_"))
+                    if condition is not None:
+                        mine &= condition.isin(list(allowed))
+                read |= mine
+            frame.loc[group.index[~read], column] = None
     return frame
 
 
