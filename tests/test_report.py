@@ -128,7 +128,7 @@ def test_a_notebook_draws_in_one_line(runs: dict[str, Path]) -> None:
     assert len(figure.axes) == 1
     with pytest.raises(InputError, match=r"no figure 'cfd'.*did you mean 'cdf'"):
         plot("cfd", runs["grid"])
-    with pytest.raises(InputError, match=r"output\.coflows=true"):
+    with pytest.raises(InputError, match=r"give load\(…, coflows=True\)"):
         plot("cdf", load(runs["grid"]))
     with pytest.raises(InputError, match="no row has this value; there are"):
         plot("average_cct", runs["grid"], where={"engine": "fliud"})
@@ -211,7 +211,7 @@ def test_bad_input_is_named(
         ([str(tmp_path)], "is not a dataset"),
         ([str(tmp_path / "nowhere")], "does not exist"),
         ([str(tmp_path / "empty")], "does not exist or is empty"),
-        ([str(tmp_path / "file")], "Not a directory"),
+        ([str(tmp_path / "file")], "give output.dir of a sweep"),
         ([str(begun)], "the sweep has only begun"),
         ([str(damaged)], "is damaged"),
         ([toy, "--where", "engine=coflowsim"], "no row has this value; there are fluid"),
@@ -219,7 +219,10 @@ def test_bad_input_is_named(
         ([toy, toy, toy], "3 datasets"),
         ([toy, "--where", "sheduler=varys"], "did you mean 'scheduler'"),
         ([toy, "--where", "scheduler"], "key=value"),
-        ([toy, "--out", str(tmp_path / "file")], "cannot write"),
+        ([toy, "--out", str(tmp_path / "file")], "is a file: a directory is wanted"),
+        ([toy, "--out", ""], "--out is empty"),
+        ([toy, "--out", "s3://bucket/report"], "into a local directory"),
+        ([toy, "--out", str(tmp_path / "file" / "r")], "cannot write"),
     ):
         assert main(words) == 2, words
         said = capsys.readouterr().err

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -17,14 +18,19 @@ def main(words: Sequence[str] | None = None) -> int:
     parser = _parser()
     given = parser.parse_args(words)
     try:
-        return _report(given, began)
+        code = _report(given, began)
+        sys.stdout.flush()
+    except BrokenPipeError:  # whoever read the output has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
+        return 0
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2
+    return code
 
 
 def _report(given: argparse.Namespace, began: float) -> int:
-    from sweep.report.build import open_report, write_report
+    from sweep.report.build import local_directory, open_report, write_report
     from sweep.report.figures import figures
     from sweep.report.summary import notices
 
@@ -39,11 +45,16 @@ def _report(given: argparse.Namespace, began: float) -> int:
         key, sign, value = text.partition("=")
         if not sign:
             raise InputError(f"--where {text}: give key=value, as in engine=fluid")
+        if key in where:
+            raise InputError(f"--where {text}: {key} is given twice; one value is shown at a time")
         where[key] = value
+    local_directory(given.out)
     data = open_report(given.dataset, where)
     for text in notices(data):
         print(text, file=sys.stderr)
     drawn, left_out = write_report(data, given.out)
+    for text in data.troubles.values():  # found while drawing
+        print(text, file=sys.stderr)
     for why in left_out if drawn else ():
         print(f"not drawn: {why}")
     size = (Path(given.out) / "index.html").stat().st_size / 1e6

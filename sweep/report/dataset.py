@@ -6,16 +6,19 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from core.errors import GridError, InputError, StoreError, nearest
+from core.metrics import METRICS
 from core.registry import parameters, reads
 from core.shuffle.parameters import AUTO, NumberOrAuto
 from sweep.report.settings import plain, settings_table
 from sweep.store import load, read_manifest
-from sweep.store.files import Folder
+from sweep.store.files import DamagedError, Folder
 from sweep.store.schema import DETAILS, IDENTITY, OUTCOME
 from sweep.table.values import REPEATS, is_condition, key_of
 
@@ -52,6 +55,8 @@ class Dataset:
     details: Mapping[str, pd.DataFrame] = field(default_factory=dict)
     memo: dict[str, Any] = field(default_factory=dict, repr=False)
     """What several figures need and is long in the making."""
+    troubles: dict[str, str] = field(default_factory=dict, repr=False)
+    """What is wrong with tables of details that were read, by file or table, to be said once."""
 
     @cached_property
     def ok(self) -> pd.DataFrame:
@@ -112,16 +117,45 @@ class Dataset:
         if name in self.details:
             frame = self.details[name]
             return frame.loc[frame["point_id"].isin(wanted), ["point_id", *columns]]
+        if not any(run.path for run in self.runs):
+            raise StoreError(
+                f"this table has no {name}: give load(…, {name}=True), or the directory"
+            )
         found = []
         for run in self.runs:
-            frame = read_details(run.path, name, columns, wanted)
+            frame = self._read(run, name, columns, wanted)
             if RUN in self.grid:
                 frame.insert(0, RUN, run.name)
             found.append(frame)
         return pd.concat(found, ignore_index=True)
 
-    def where(self, conditions: Mapping[str, str]) -> Dataset:
-        """Return the rows with these values, as they are written on the command line.
+    def _read(
+        self, run: Run, name: str, columns: Sequence[str], wanted: pd.Index[str]
+    ) -> pd.DataFrame:
+        """Return columns of a table of details of a run; note what is damaged or missing."""
+        place = f"{run.path.rstrip('/')}/{name}"
+        try:
+            frame = read_details(run.path, name, columns, wanted)
+        except DamagedError as error:
+            self.troubles[place] = f"figures of {name} are left out: {error}"
+            raise StoreError(f"{name} cannot be read") from error
+        except StoreError:
+            if (run.manifest.get("settings") or {}).get(f"output.{name}") is True:
+                self.troubles[place] = (
+                    f"figures of {name} are left out: {place} is missing, though the sweep wrote it"
+                )
+                raise StoreError(f"{name} are missing") from None
+            raise
+        lacking = len(wanted.unique()) - int(wanted.unique().isin(frame["point_id"]).sum())
+        if lacking and len(self.runs) == 1 and name != "rates":  # those are of auto only
+            self.troubles[place] = (
+                f"{place} lacks {lacking} of {len(wanted.unique())} points; figures of {name} "
+                "are drawn without them"
+            )
+        return frame
+
+    def where(self, conditions: Mapping[str, Any]) -> Dataset:
+        """Return the rows with these values: as on the command line, or as they are.
 
         Raises
         ------
@@ -129,17 +163,32 @@ class Dataset:
             A key that the dataset does not have, or a value that no row has.
         """
         grid = self.grid
-        for key, value in conditions.items():
-            column = next((n for n in self.parameters if key in (n, key_of(n))), None)
+        names = [*self.parameters, *(n for n in (*REPEATS, "status") if n in grid)]
+        chosen: dict[str, str] = {}
+        for key, given in conditions.items():
+            column = next((n for n in names if key in (n, key_of(n))), None)
+            value = plain(given)
             if column is None:
-                hint = nearest(key, map(key_of, self.parameters))
+                hint = nearest(str(key), map(key_of, names))
                 raise InputError(f"{key}={value}: the dataset has no such key{hint}")
+            if column in chosen:
+                raise InputError(f"{key}={value}: given twice, as {chosen[column]} too")
+            chosen[column] = str(key)
             shown = grid[column].map(plain)
-            if not (shown == value).any():
+            same = shown.map(_number_or_word) == _number_or_word(value)
+            if not same.any():
                 there = ", ".join(shown.unique()[:12])
                 raise InputError(f"{key}={value}: no row has this value; there are {there}")
-            grid = grid[shown == value]
+            grid = grid[same]
         return Dataset(self.runs, grid, self.details)
+
+
+def _number_or_word(text: str) -> object:
+    """Return what a value on the command line stands for: 2.0 is 2, and null a missing one."""
+    try:
+        return float(text)
+    except ValueError:
+        return {"True": "true", "False": "false", "null": plain(None)}.get(text, text)
 
 
 def open_runs(paths: Sequence[str | os.PathLike[str]]) -> Dataset:
@@ -153,6 +202,8 @@ def open_runs(paths: Sequence[str | os.PathLike[str]]) -> Dataset:
     names = _run_names([os.fspath(path) for path in paths])
     runs, grids = [], []
     for name, path in zip(names, paths, strict=True):
+        if Path(path).is_file():
+            raise StoreError(f"{path} is a file, not a directory: give output.dir of a sweep")
         grid = load(path)
         if len(paths) > 1:
             grid.insert(0, RUN, name)
@@ -169,11 +220,16 @@ def in_memory(table: pd.DataFrame) -> Dataset:
     InputError
         Another table.
     """
-    if "point_id" not in table or "scheduler" not in table:
-        raise InputError("not a table of sweep.load(): it has no columns point_id and scheduler")
     name = next((n for n, c in DETAILS.items() if {m.name for m in c} <= {*table.columns}), None)
+    needed = ("point_id", *_NAMES, *(() if name else ("status",)))
+    if lacking := [n for n in needed if n not in table]:
+        raise InputError(f"not a table of sweep.load(): it has no column {', '.join(lacking)}")
+    for column in (m.name for m in METRICS if m.name in table):
+        if not pd.api.types.is_numeric_dtype(table[column]) and table[column].notna().any():
+            raise InputError(f"not a table of sweep.load(): {column} is not a column of numbers")
     if name is None:
-        return Dataset((Run("table"),), with_words(table))
+        lacking = [n for n in ("mean_cct_s", "bound_s") if n not in table]
+        return Dataset((Run("table"),), with_words(table.assign(**dict.fromkeys(lacking, np.nan))))
     own = {m.name for m in DETAILS[name]}
     grid = table[[n for n in table.columns if n not in own]].drop_duplicates("point_id")
     grid = grid.assign(status="ok").reset_index(drop=True)
@@ -238,19 +294,19 @@ def without_unread(points: pd.DataFrame) -> pd.DataFrame:
     varying = [n for n in candidates if frame[n].nunique(dropna=True) > 1]
     for names, group in frame.groupby(list(_NAMES), sort=False):
         try:
-            declared = {p.column: p for p in reads(*map(str, names))}
+            declared = list(reads(*map(str, names)))
         except (KeyError, GridError):  # of another version of this package
             continue
         for column in varying:
-            parameter = declared.get(column)
-            if parameter is None:
-                frame.loc[group.index, column] = None
-                continue
-            for key, allowed in parameter.when:
-                condition = group.get(key.replace(".", "_"))
-                if condition is not None:
-                    unread = group.index[~condition.isin(list(allowed))]
-                    frame.loc[unread, column] = None
+            read = pd.Series(False, index=group.index)
+            for parameter in (p for p in declared if p.column == column):  # one a partitioner
+                mine = pd.Series(True, index=group.index)
+                for key, allowed in parameter.when:
+                    condition = group.get(key.replace(".", "_"))
+                    if condition is not None:
+                        mine &= condition.isin(list(allowed))
+                read |= mine
+            frame.loc[group.index[~read], column] = None
     return frame
 
 

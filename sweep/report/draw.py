@@ -175,7 +175,8 @@ def _spans(axes: Axes, table: pd.DataFrame, chart: Chart, colours: Colours) -> N
     elif chart.text:
         for name, end, text in zip(names, last, table[chart.text], strict=True):
             _beside(axes, fill(str(text), 26), end, place[name])
-        axes.set_xlim(first.min() - 0.05 * whole, last.max() + 0.45 * whole)
+        room = whole or 1.0  # all of them 0
+        axes.set_xlim(first.min() - 0.05 * room, last.max() + 0.45 * room)
     axes.set_yticks(list(place.values()), [fill(n, _WRAP) for n in place])
     axes.set_ylim(len(place) - 0.4, -0.6)
 

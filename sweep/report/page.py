@@ -41,8 +41,13 @@ MOST_ROWS = 20_000
 """Rows of a figure's table on the page; the CSV has all."""
 
 
-def page(data: Dataset, drawn: Sequence[Drawn], missing: Sequence[tuple[Figure, str]]) -> str:
-    """Return the page's HTML."""
+def page(
+    data: Dataset,
+    drawn: Sequence[Drawn],
+    missing: Sequence[tuple[Figure, str]],
+    files: Sequence[str] = (),
+) -> str:
+    """Return the page's HTML; `files` are those of the report beside it."""
     names = " and ".join(run.name for run in data.runs)
     content = {
         "palette": PALETTE,
@@ -56,6 +61,7 @@ def page(data: Dataset, drawn: Sequence[Drawn], missing: Sequence[tuple[Figure, 
     }
     return Template(_asset("page.html")).substitute(
         title=html.escape(f"Sweep report: {names}"),
+        files=html.escape(" ".join(files)),
         style=_asset("page.css"),
         data=embedded(content),
         library=get_plotlyjs().replace("</script", "<\\/script"),

@@ -131,12 +131,12 @@ def mean_and_half(values: Floats, group: npt.NDArray[np.int64], n: int) -> tuple
     return mean, half
 
 
-def labels(frame: pd.DataFrame, knobs: Sequence[str]) -> list[str]:
+def labels(frame: pd.DataFrame, knobs: Sequence[str], of: str = "scheduler") -> list[str]:
     """Name settings: the scheduler, and the parameters in which it has several values."""
-    texts = frame["scheduler"].astype(str).to_numpy(object)
-    for _, group in frame.groupby("scheduler", sort=False):
+    texts = frame[of].astype(str).to_numpy(object)
+    for _, group in frame.groupby(of, sort=False):
         for name in knobs:
-            if name != "scheduler" and group[name].nunique(dropna=True) > 1:
+            if name != of and group[name].nunique(dropna=True) > 1:
                 shown = ["" if pd.isna(v) else f" {key_of(name)}={plain(v)}" for v in group[name]]
                 at = frame.index.get_indexer(group.index)
                 texts[at] = [a + b for a, b in zip(texts[at], shown, strict=True)]

@@ -59,7 +59,7 @@ def notices(data: Dataset) -> list[str]:
             )
         elif failed:
             found.append(f"{name}{failed} of {total} points failed; they are not in the figures.")
-    return found
+    return [*found, *data.troubles.values()]
 
 
 def failures(data: Dataset) -> pd.DataFrame:

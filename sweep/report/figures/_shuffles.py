@@ -7,14 +7,18 @@ import pandas as pd
 from sweep.report.chart import Axis
 from sweep.report.dataset import Dataset
 from sweep.report.figures._base import NothingToDrawError
-from sweep.report.settings import in_order, measure_axis, settings_table
+from sweep.report.settings import in_order, labels, measure_axis, settings_table
 
 RATE, ZIPF, PARTITIONER = "shuffle_sampling_rate", "shuffle_zipf", "shuffle_partitioner"
+LINE, SETTING = "line", "setting"
 MEASURES = ("fos_records", "fos_bytes", "max_over_mean", "predicted_fos", "mean_job_s")
 
 
 def shuffles(data: Dataset) -> tuple[pd.DataFrame, list[str]]:
     """Return means over replicates of all shuffles, and their conditions beside the partitioner.
+
+    Everything else that varies is kept apart: what the partitioner reads is in the name of its
+    ``line``, what the scheduler reads in the condition ``setting``.
 
     Raises
     ------
@@ -24,13 +28,26 @@ def shuffles(data: Dataset) -> tuple[pd.DataFrame, list[str]]:
     points = data.points
     if not len(points) or "fos_records" not in points or points["fos_records"].isna().all():
         raise NothingToDrawError("no shuffles: sweep workload=shuffle_jobs, or shuffle.partitioner")
+    if lacking := [n for n in (PARTITIONER, RATE, ZIPF) if n not in points]:
+        raise NothingToDrawError(f"the table has no column {', '.join(lacking)}")
     points = points[points["fos_records"].notna()]
-    rest = [n for n in data.axes if n not in ("engine", RATE, ZIPF, PARTITIONER)]
-    rest = [n for n in rest if n == "scheduler" or n not in data.knobs]
+    own = own_knobs(data)
+    rest = [n for n in data.axes if n not in (RATE, ZIPF, PARTITIONER, *own)]
     rest = [n for n in rest if points[n].nunique(dropna=False) > 1]
-    by = [*dict.fromkeys([*rest, RATE, ZIPF, PARTITIONER])]
-    frame = settings_table(points, [n for n in by if n != "scheduler"], ["scheduler"])
+    tuned = [n for n in rest if n in data.knobs and n != "scheduler"]
+    by = [*dict.fromkeys([*rest, RATE, ZIPF, PARTITIONER, *own])]
+    knobs = ["scheduler", *tuned]
+    frame = settings_table(points, [n for n in by if n not in knobs], knobs)
+    frame[LINE] = labels(frame, own, of=PARTITIONER)
+    if tuned:  # not each scheduler reads them, so that they are chosen together with it
+        frame[SETTING] = frame["label"]
+        rest = [SETTING, *(n for n in rest if n not in knobs)]
     return frame, rest
+
+
+def own_knobs(data: Dataset) -> list[str]:
+    """Return what varies of what partitioners read, beside the rate."""
+    return [n for n in data.knobs if n.startswith("shuffle_") and n not in (RATE, PARTITIONER)]
 
 
 def at_every_rate(frame: pd.DataFrame) -> pd.DataFrame:

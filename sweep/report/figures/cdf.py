@@ -7,7 +7,7 @@ import pandas as pd
 
 from sweep.report.chart import Axis, Chart, columns_before
 from sweep.report.dataset import Dataset
-from sweep.report.figures._base import Figure
+from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.figures._coflows import coflows_of
 
 STEPS = 600
@@ -20,6 +20,8 @@ def table(data: Dataset) -> pd.DataFrame:
     rows = []
     for number, about in settings[[*data.conditions, "label"]].iterrows():
         group = coflows[coflows["setting"] == number]
+        if not len(group):  # its part of the dataset is gone
+            continue
         cct = np.sort(group["cct_s"].to_numpy(float))
         last = np.arange(1, len(cct) + 1)
         kept = np.flatnonzero(np.append(np.diff(cct) > 0, True))
@@ -33,6 +35,8 @@ def table(data: Dataset) -> pd.DataFrame:
                 **{str(k): v for k, v in about.items()}, curve=named, share_below_1000s=below
             )
         )
+    if not rows:
+        raise NothingToDrawError("no coflows of these points")
     found = pd.concat(rows, ignore_index=True)
     return found[[*data.conditions, "label", "curve", "share_below_1000s", "cct_s", "share"]]
 

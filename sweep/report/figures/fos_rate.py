@@ -9,6 +9,7 @@ from sweep.report.chart import Axis, Chart, columns_before
 from sweep.report.dataset import Dataset
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.figures._shuffles import (
+    LINE,
     MEASURES,
     PARTITIONER,
     RATE,
@@ -30,24 +31,13 @@ def table(data: Dataset) -> pd.DataFrame:
     if frame[RATE].nunique() < 2:
         raise NothingToDrawError("one sampling rate: sweep shuffle.sampling_rate=0.01,0.05,0.2")
     auto = frame[RATE] == AUTO
-    asked = at_every_rate(frame[~auto]).assign(line=lambda f: f[PARTITIONER])
-    chosen = frame[auto].assign(line=frame[PARTITIONER].astype(str) + " at auto", rate_read="yes")
+    asked = at_every_rate(frame[~auto])
+    chosen = frame[auto].assign(line=frame[LINE] + " at auto", rate_read="yes")
     asked[SAMPLED] = asked[RATE].astype(float)
     found = pd.concat([asked, chosen.assign(**{SAMPLED: chosen["sampled_share"].astype(float)})])
     found = found.dropna(subset=SAMPLED)
     halves = [f"{n}_half" for n in MEASURES]
-    columns = [
-        *rest,
-        ZIPF,
-        PARTITIONER,
-        "line",
-        RATE,
-        SAMPLED,
-        "rate_read",
-        "n",
-        *MEASURES,
-        *halves,
-    ]
+    columns = [*rest, ZIPF, PARTITIONER, LINE, RATE, SAMPLED, "rate_read", "n", *MEASURES, *halves]
     return found[[n for n in dict.fromkeys(columns) if n in found]].reset_index(drop=True)
 
 
@@ -61,7 +51,7 @@ def chart(table: pd.DataFrame) -> Chart:
             Axis(SAMPLED, "share of records sampled (linear)"),
         ),
         y=measures(table),
-        colour="line",
+        colour=LINE,
         select=(ZIPF, *rest),
         hover=("n", *(["rate_read"] if "rate_read" in table else [])),
         note="FoS: standard deviation over mean of the bucket loads, mean over jobs. Whiskers: "

@@ -8,6 +8,7 @@ from sweep.report.chart import Axis, Chart, columns_before
 from sweep.report.dataset import Dataset
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.figures._shuffles import (
+    LINE,
     MEASURES,
     PARTITIONER,
     RATE,
@@ -26,7 +27,7 @@ def table(data: Dataset) -> pd.DataFrame:
         raise NothingToDrawError("one exponent of the keys: sweep shuffle.zipf=0.5,1,1.2")
     found = at_every_rate(frame)
     halves = [f"{n}_half" for n in MEASURES]
-    columns = [*rest, RATE, PARTITIONER, ZIPF, "rate_read", "n", *MEASURES, *halves]
+    columns = [*rest, RATE, PARTITIONER, LINE, ZIPF, "rate_read", "n", *MEASURES, *halves]
     found = found[[n for n in dict.fromkeys(columns) if n in found]]
     place = {plain(rate): k for k, rate in enumerate(in_order(found[RATE]))}
     order = found[RATE].map(lambda rate: place[plain(rate)])
@@ -40,7 +41,7 @@ def chart(table: pd.DataFrame) -> Chart:
         "lines",
         x=(Axis(ZIPF, "exponent a of the keys (0: all alike)"),),
         y=measures(table),
-        colour=PARTITIONER,
+        colour=LINE,
         select=(RATE, *rest),
         hover=("n", *(["rate_read"] if "rate_read" in table else [])),
         note="FoS: standard deviation over mean of the bucket loads, mean over jobs. Whiskers: "

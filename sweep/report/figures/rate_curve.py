@@ -19,6 +19,8 @@ def table(data: Dataset) -> pd.DataFrame:
     try:
         rates = data.detail("rates", ["rate", *_VALUES, "chosen"], points["point_id"])
     except StoreError as error:
+        if not any(run.path for run in data.runs):
+            raise NothingToDrawError(str(error)) from error
         raise NothingToDrawError("no curve of rates: sweep shuffle.sampling_rate=auto "
                                  "output.reducers=true") from error  # fmt: skip
     if not len(rates):

@@ -7,7 +7,7 @@ import pandas as pd
 from sweep.report.chart import Axis, Chart, columns_before
 from sweep.report.dataset import Dataset
 from sweep.report.figures._base import Figure, NothingToDrawError
-from sweep.report.figures._shuffles import PARTITIONER, RATE, ZIPF, shuffles
+from sweep.report.figures._shuffles import LINE, PARTITIONER, RATE, ZIPF, own_knobs, shuffles
 
 _BASES = ("hash", "traced")
 
@@ -19,16 +19,17 @@ def table(data: Dataset) -> pd.DataFrame:
     if not len(base) or "sampled_share" not in frame:
         raise NothingToDrawError("no partitioner to compare with: add shuffle.partitioner=hash")
     by = [*rest, ZIPF]
-    base = base.drop_duplicates(by)
     shown = ["fos_records", *(n for n in ("mean_job_s", "mean_cct_s") if n in frame)]
     sampled = frame[~frame[PARTITIONER].isin(_BASES) & frame["sampled_share"].notna()]
-    found = sampled.merge(base[[*by, *shown]], on=by, suffixes=("", "_base"))
+    shared = [n for n in own_knobs(data) if base[n].notna().all() and sampled[n].notna().all()]
+    on = [*by, *shared]
+    found = sampled.merge(base.drop_duplicates(on)[[*on, *shown]], on=on, suffixes=("", "_base"))
     if not len(found):
         raise NothingToDrawError("no partitioner samples: add shuffle.partitioner=scid")
     for name in shown:
         found[f"{name}_gain"] = 1 - found[name] / found[f"{name}_base"]
     gains = [f"{name}_gain" for name in shown]
-    columns = [*by, PARTITIONER, RATE, "sampled_share", "sample_cost_s", *gains]
+    columns = [*by, PARTITIONER, LINE, RATE, "sampled_share", "sample_cost_s", *gains]
     return found[list(dict.fromkeys(columns))].reset_index(drop=True)
 
 
@@ -48,7 +49,7 @@ def chart(table: pd.DataFrame) -> Chart:
         "lines",
         x=tuple(x),
         y=tuple(axes),
-        colour=PARTITIONER,
+        colour=LINE,
         select=(ZIPF, *rest),
         hover=(RATE, "sample_cost_s", "sampled_share"),
         note="Gain: 1 − value / value of the partitioner that does not sample, under the same "

@@ -1,0 +1,61 @@
+"""Figures of shuffles: an interval is over replicates, everything else has its own line."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from sweep import load
+from sweep.report.build import table_of
+from sweep.report.dataset import in_memory, open_runs
+from tests.report_data import sweep
+
+SMALL = (
+    *("workload=shuffle_jobs", "workload.records=1000", "workload.jobs=2", "shuffle.keys=50"),
+    *("workload.maps=3", "workload.reducers=3", "output.reducers=true"),
+    *("shuffle.partitioner=hash,scid", "shuffle.zipf=0.5,1", "shuffle.sampling_rate=0.05,0.2"),
+)
+
+
+@pytest.fixture(scope="module")
+def knobs(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    place = tmp_path_factory.mktemp("knobs") / "run"
+    return sweep(place, *SMALL, "scheduler=asebf", "shuffle.min_hits=0,5", "replicates=2")
+
+
+@pytest.mark.parametrize("name", ["fos_rate", "fos_zipf", "sampling_gain"])
+def test_what_a_partitioner_reads_has_a_line_each(name: str, knobs: Path) -> None:
+    table = table_of(name, open_runs([knobs])).table
+    lines = ["scid shuffle.min_hits=0", "scid shuffle.min_hits=5"]
+    assert [n for n in dict.fromkeys(table["line"]) if n != "hash"] == lines
+    if "n" in table:
+        assert set(table["n"]) == {2}
+        assert "hash" in set(table["line"])
+
+
+def test_without_replicates_there_is_no_interval(knobs: Path) -> None:
+    rows = load(knobs)
+    alone = in_memory(rows[rows["replicate"] == 0])
+    for name in ("fos_rate", "fos_zipf"):
+        drawn = table_of(name, alone)
+        assert set(drawn.table["n"]) == {1}
+        assert not [n for n in drawn.table if str(n).endswith("_half")]
+        assert not any(axis.error for axis in drawn.chart.y)
+    row = rows.query("shuffle_partitioner == 'scid' and shuffle_min_hits == 5 and replicate == 0")
+    found = table_of("fos_rate", alone).table.query("line == 'scid shuffle.min_hits=5'")
+    assert sorted(found["fos_records"]) == pytest.approx(
+        sorted(row.drop_duplicates("point_id")["fos_records"])
+    )
+
+
+def test_engines_and_parameters_of_schedulers_are_chosen(tmp_path: Path) -> None:
+    words = ("scheduler=aalo,asebf", "queue.base=2,4", "engine=fluid,coflowsim")
+    run = sweep(tmp_path / "run", *SMALL, *words)
+    for name in ("fos_rate", "fos_zipf"):
+        drawn = table_of(name, open_runs([run]))
+        assert set(drawn.table["n"]) == {1}
+        assert {"setting", "engine"} <= {*drawn.chart.select}
+        assert {"aalo queue.base=2", "aalo queue.base=4"} <= {*drawn.table["setting"]}
+        where = [*drawn.chart.select, "line", drawn.chart.x[0].column]
+        assert not drawn.table.duplicated([*dict.fromkeys(where)]).any()
