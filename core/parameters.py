@@ -129,7 +129,7 @@ def defaults(parameters: Iterable[Parameter]) -> dict[str, Value]:
 def parents_first(parameters: Iterable[Parameter]) -> list[Parameter]:
     """Sort by key, and those with a condition after what the condition is about."""
     ready: list[Parameter] = []
-    waiting = sorted(parameters, key=lambda p: p.key)
+    waiting = sorted(parameters, key=lambda p: (p.key, repr(p.when)))  # sets have no order
     while waiting:
         open_keys = {p.key for p in waiting}
         free = [p for p in waiting if not open_keys & {key for key, _ in p.when}]
