@@ -53,7 +53,7 @@ class Guard:
         environment = dict(os.environ)
         environment.pop(MARK, None)
         self._process = subprocess.Popen(
-            [sys.executable, "-I", "-S", __file__, self._mark],
+            [sys.executable, "-I", "-S", __file__, self._mark, str(os.getpid())],
             stdin=subprocess.PIPE,
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
@@ -77,9 +77,9 @@ class Guard:
         """
         os.environ.pop(MARK, None)
         if session and self._process.stdin is not None:
-            self._sessions.add(session)
+            self._sessions.add(f"{session}/")
             with contextlib.suppress(OSError):
-                self._process.stdin.write(f"{session}\n".encode())
+                self._process.stdin.write(f"{session}/\n".encode())
                 self._process.stdin.flush()
 
     def end_marked(self) -> None:
@@ -115,7 +115,8 @@ def end_marked(mark: str, sessions: set[str]) -> int:
         with contextlib.suppress(OSError):
             marked = mark.encode() in (place / "environ").read_bytes()
             if marked:
-                sessions.update(SESSION.findall((place / "cmdline").read_text("utf-8", "replace")))
+                said = (place / "cmdline").read_text("utf-8", "replace")
+                sessions.update(f"{session}/" for session in SESSION.findall(said))
             if marked or _writes_below(place, sessions):
                 found += 1
                 os.kill(int(name), signal.SIGKILL)
@@ -127,7 +128,7 @@ def _writes_below(place: Path, sessions: set[str]) -> bool:
     for link in (place / "fd").iterdir() if sessions else ():
         with contextlib.suppress(OSError):
             file = os.readlink(link)  # noqa: PTH115
-            below = any(file.startswith(f"{session}/") for session in sessions)
+            below = "/session_" in file and any(session in file for session in sessions)
             if below and link.lstat().st_mode & stat.S_IWUSR:
                 return True
     return False
@@ -147,7 +148,8 @@ def main() -> None:
     said = sys.stdin.buffer.read()
     if not said.endswith(CALMED):
         sessions = {line for line in said.decode("utf-8", "replace").splitlines() if line}
-        watch(sys.argv[1], sessions, CALM, LOOK_S, LONGEST_S)
+        # Ray names a session after the time and the driver, which may not come to say it.
+        watch(sys.argv[1], {*sessions, f"_{sys.argv[2]}/logs/"}, CALM, LOOK_S, LONGEST_S)
 
 
 if __name__ == "__main__":

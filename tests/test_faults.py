@@ -46,18 +46,20 @@ from sweep.guard import Guard
 guard = Guard()
 sleeper = ["sh", "-c", "trap '' INT TERM HUP; (sleep 60; true) & sleep 60; true"]
 marked = subprocess.Popen(sleeper, start_new_session=True)
-session = Path(tempfile.mkdtemp(), "session_2026-01-01_00")
-session.mkdir()
-with Path(session, "agent.log").open("w") as log:  # without an environment, as after a title
+name = os.getpid() if sys.argv[1] == "named" else 1
+session = Path(tempfile.mkdtemp(), f"session_2026-01-01_00-00-00_0_{name}")
+Path(session, "logs").mkdir(parents=True)
+with Path(session, "logs", "agent.log").open("w") as log:  # as after a title
     titled = subprocess.Popen(["sleep", "60"], stdout=log, env={}, start_new_session=True)
 if sys.argv[1] == "early":  # the driver does not come to say which session it is
     subprocess.Popen(["sh", "-c", "sleep 60; true", f"--session={session}"])
     time.sleep(0.3)
-    guard._process.stdin.flush()
+elif sys.argv[1] == "named":
+    pass
 else:
     guard.unmark(str(session))
 os.environ.pop("COFLOW_SWEEP_GUARD", None)
-with Path(session, "agent.log").open() as log:
+with Path(session, "logs", "agent.log").open() as log:
     other = subprocess.Popen(["sleep", "60"], stdin=log)
 print(marked.pid, titled.pid, guard._process.pid, other.pid, flush=True)
 if sys.argv[1] == "close":
@@ -74,7 +76,7 @@ def alive(pid: int) -> bool:
         return False
 
 
-@pytest.mark.parametrize("how", ["close", "kill", "early"])
+@pytest.mark.parametrize("how", ["close", "kill", "early", "named"])
 def test_a_guard_ends_what_is_marked_and_nothing_else(how) -> None:
     """Both the process and its child, at an orderly end and after ``kill -9``."""
     process = subprocess.Popen(
