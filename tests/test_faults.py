@@ -244,7 +244,7 @@ def disturbed_until_done(
     return count
 
 
-@pytest.mark.parametrize("executor", ["local", "ray"])
+@pytest.mark.parametrize("executor", ["local", pytest.param("ray", marks=pytest.mark.slow)])
 def test_a_killed_driver_loses_and_doubles_nothing(
     tmp_path, undisturbed, longest_s, executor
 ) -> None:
