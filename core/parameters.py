@@ -9,12 +9,23 @@ from __future__ import annotations
 import math
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cache
 from typing import Any
 
 from core.errors import ParameterError, nearest
 
 Value = bool | int | float | str | None
 Values = Mapping[str, Value]
+
+
+@cache
+def column_of(key: str) -> str:
+    """Return the name of a key's column in the dataset.
+
+    >>> column_of("queue.base")
+    'queue_base'
+    """
+    return key.replace(".", "_")
 
 
 @dataclass(frozen=True)
@@ -62,7 +73,7 @@ class Parameter:
     @property
     def column(self) -> str:
         """Name of the parameter's column in the dataset."""
-        return self.key.replace(".", "_")
+        return column_of(self.key)
 
     def allowed(self) -> str:
         """Describe the allowed values in a few words.

@@ -15,8 +15,8 @@ from rich.console import Console
 
 from core import registry
 from core.errors import StoreError
+from core.parameters import column_of
 from sweep.plan import Index, Plan
-from sweep.point import column_of
 from sweep.rows import several
 from sweep.store import read_results
 from sweep.table import BEST, MOST_LINES, WORST, message_of, print_failures, print_table

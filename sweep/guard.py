@@ -15,7 +15,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 import signal
 import stat
 import sys
@@ -35,9 +34,6 @@ LONGEST_S = 60.0
 
 CALMED = b"."
 """The driver's last word where nothing is left."""
-
-SESSION = re.compile(r"(/[^\0=:]*/session_\d{4}-[\w.-]+)")
-"""Directory of a Ray in the command lines of its processes."""
 
 
 class Guard:
@@ -105,7 +101,12 @@ class Guard:
 def end_marked(mark: str, sessions: set[str]) -> int:
     """End the processes of a mark or of Ray's sessions; return how many there were.
 
-    Sessions that show in the command line of a marked process are added.
+    Parameters
+    ----------
+    mark : str
+        As it stands in an environment.
+    sessions : set of str
+        Parts of the paths of their logs.
     """
     found = 0
     for name in os.listdir("/proc"):  # noqa: PTH208
@@ -114,9 +115,6 @@ def end_marked(mark: str, sessions: set[str]) -> int:
         place = Path("/proc", name)
         with contextlib.suppress(OSError):
             marked = mark.encode() in (place / "environ").read_bytes()
-            if marked:
-                said = (place / "cmdline").read_text("utf-8", "replace")
-                sessions.update(f"{session}/" for session in SESSION.findall(said))
             if marked or _writes_below(place, sessions):
                 found += 1
                 os.kill(int(name), signal.SIGKILL)

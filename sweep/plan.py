@@ -13,17 +13,18 @@ from array import array
 from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, overload
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from core.errors import GridError
-from core.parameters import condition
+from core.parameters import column_of, condition
+from core.shuffle.axes import PARTITIONER
 from sweep.expand import SEEDS, Expansion, Names
 from sweep.grid import Grid, check_all_read, checked_axes, declarations
-from sweep.point import NAMES, Point, column_of, stored
-from sweep.rows import MOST_ROWS, GridRows, Interval, Shape, several
+from sweep.point import NAMES, Point, stored
+from sweep.rows import MOST_ROWS, GridRows, Interval, Lazy, Shape, several
 from sweep.settings import SEED
 
 SEED_KEYS = frozenset({"seed", *SEEDS})
@@ -66,7 +67,7 @@ class Table:
         return self.expansion.reading(self.rows[int(combination)]).point(row - first)
 
 
-class Rows(Sequence[Row]):
+class Rows(Lazy[Row]):
     """Grid rows as columns of the dataset, made when asked for."""
 
     def __init__(self, table: Table) -> None:
@@ -83,15 +84,8 @@ class Rows(Sequence[Row]):
                 yield self._row(number, point, given)
                 number += 1
 
-    @overload
-    def __getitem__(self, k: int) -> Row: ...
-    @overload
-    def __getitem__(self, k: slice) -> list[Row]: ...
-    def __getitem__(self, k: int | slice) -> Row | list[Row]:
-        """Return a row, or several."""
-        if isinstance(k, slice):
-            return [self[i] for i in range(*k.indices(len(self)))]
-        k = range(len(self))[k]
+    def make(self, k: int) -> Row:
+        """Return a row."""
         asked = self._table.rows[int(self._table.combination[k])]
         return self._row(k, self._table.point(k), stored(asked))
 
@@ -155,7 +149,7 @@ class Points(Mapping[str, Point]):
         return Chosen(self._table, rows[np.argsort(first[trace], kind="stable")])
 
 
-class Chosen(Sequence[Point]):
+class Chosen(Lazy[Point]):
     """Some points of a plan in the order in which they run, made when asked for."""
 
     def __init__(self, table: Table, rows: Index) -> None:
@@ -164,14 +158,8 @@ class Chosen(Sequence[Point]):
     def __len__(self) -> int:
         return len(self._rows)
 
-    @overload
-    def __getitem__(self, k: int) -> Point: ...
-    @overload
-    def __getitem__(self, k: slice) -> list[Point]: ...
-    def __getitem__(self, k: int | slice) -> Point | list[Point]:
-        """Return a point, or several."""
-        if isinstance(k, slice):
-            return [self[i] for i in range(*k.indices(len(self)))]
+    def make(self, k: int) -> Point:
+        """Return a point."""
         return self._table.point(int(self._rows[k]))
 
     def kinds(self) -> Counter[Names]:
@@ -273,12 +261,15 @@ def make_plan(grid: Grid) -> Plan:
     rows = GridRows(axes, grid.shape, int(SEED.check(grid.seed) or 0))
     if not len(rows):
         raise GridError(f"sweep.filter={grid.shape.condition!r}: no grid row is left")
-    table = _table(rows, Expansion(grid))
+    # Replicates depend on these two alone.
+    alike = not any(several(axes[k]) for k in ("workload", PARTITIONER) if k in axes)
+    table = _table(rows, Expansion(grid), alike)
     check_all_read(grid, table.expansion.read())
     return Plan(axes, grid.shape, table, repeated)
 
 
-def _table(rows: GridRows, expansion: Expansion) -> Table:
+def _table(rows: GridRows, expansion: Expansion, alike: bool) -> Table:
+    """Expand a grid; where all rows have `alike` many replicates the first tells how many."""
     combination, point_id, trace_id, kind = array("q"), array("Q"), array("Q"), array("H")
     kinds: dict[Names, int] = {}
     for number, asked in enumerate(rows):
@@ -289,7 +280,7 @@ def _table(rows: GridRows, expansion: Expansion) -> Table:
             point_id.append(int(point.point_id, 16))
             trace_id.append(int(point.trace_id, 16))
             kind.append(of_kind)
-        if len(combination) > MOST_ROWS or (not number and len(reading) * len(rows) > MOST_ROWS):
+        if max(len(combination), len(reading) * len(rows) if alike else 0) > MOST_ROWS:
             raise GridError(f"{len(rows)} rows with replicates: more than {MOST_ROWS} in all")
     return Table(
         rows,

@@ -12,7 +12,7 @@ import numpy as np
 
 from core import registry
 from core.errors import TraceError
-from core.parameters import Value, defaults
+from core.parameters import Value, column_of, defaults
 from core.shuffle.axes import partitioner_of
 from core.trace import Trace
 from core.workloads import workloads
@@ -58,12 +58,6 @@ def stored(values: Mapping[str, Value]) -> dict[str, Value]:
     return {
         column_of(k): 0.0 if isinstance(v, str) and _is_number(k) else v for k, v in values.items()
     }
-
-
-@cache
-def column_of(key: str) -> str:
-    """Return the name of a key's column."""
-    return key.replace(".", "_")
 
 
 @cache

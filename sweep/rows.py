@@ -7,7 +7,7 @@ import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import chain, product
-from typing import Any, overload
+from typing import Any, TypeVar, overload
 
 import numpy as np
 import numpy.typing as npt
@@ -18,6 +18,7 @@ from sweep.condition import Condition
 MOST_ROWS = 10_000_000
 NAMES = frozenset({"scheduler", "engine", "workload"})
 
+T = TypeVar("T")
 Axes = Mapping[str, "Sequence[Any] | Interval"]
 Row = dict[str, Any]
 
@@ -85,7 +86,24 @@ def combinations(axes: Axes, shape: Shape) -> int:
     return math.prod(len(group[1]) for group in _grouped(axes, shape))
 
 
-class GridRows(Sequence[Row]):
+class Lazy(Sequence[T]):
+    """Items that are made when asked for: a class says how many there are, and makes one."""
+
+    def make(self, k: int) -> T:
+        """Return an item by its place, from 0."""
+        raise NotImplementedError
+
+    @overload
+    def __getitem__(self, k: int) -> T: ...
+    @overload
+    def __getitem__(self, k: slice) -> list[T]: ...
+    def __getitem__(self, k: int | slice) -> T | list[T]:
+        """Return an item, or several."""
+        places = range(len(self))[k]
+        return self.make(places) if isinstance(places, int) else [self.make(i) for i in places]
+
+
+class GridRows(Lazy[Row]):
     """What each row of the grid asks for, by key, made when asked for; the first axis is slowest.
 
     A row of a large grid takes no memory, or that of its number where a condition or a sample
@@ -116,20 +134,13 @@ class GridRows(Sequence[Row]):
         if self._kept is None:
             yield from map(self._row, self._draws)
         else:
-            yield from (self[k] for k in range(len(self)))
+            yield from map(self.make, range(len(self)))
 
     def __len__(self) -> int:
         return len(self._draws) if self._kept is None else len(self._kept)
 
-    @overload
-    def __getitem__(self, k: int) -> Row: ...
-    @overload
-    def __getitem__(self, k: slice) -> list[Row]: ...
-    def __getitem__(self, k: int | slice) -> Row | list[Row]:
-        """Return a row, or several."""
-        if isinstance(k, slice):
-            return [self[i] for i in range(*k.indices(len(self)))]
-        k = range(len(self))[k]
+    def make(self, k: int) -> Row:
+        """Return a row."""
         return self._row(self._draws[k if self._kept is None else int(self._kept[k])])
 
     def _row(self, draw: Draw) -> Row:

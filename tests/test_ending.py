@@ -18,6 +18,7 @@ from sweep.app import read_request, register
 from sweep.plan import Plan, make_plan
 from sweep.run import run
 from sweep.store import Dataset, load, read_manifest
+from sweep.table import closing
 
 ROOT = Path(__file__).resolve().parents[1]
 WORDS = (
@@ -69,10 +70,9 @@ def test_best_and_worst_are_the_lines_of_the_whole_table(repeats, tmp_path, monk
 
 def limited(plan: Plan, directory: str, monkeypatch) -> list[str]:
     """Return what is printed with room for ten points, three best and two worst lines."""
-    closing = ending.print_table.__globals__["closing_table"].__globals__
-    for names in (vars(ending), closing):
-        monkeypatch.setitem(names, "BEST", 3)
-        monkeypatch.setitem(names, "WORST", 2)
+    for module in (ending, closing):
+        monkeypatch.setattr(module, "BEST", 3)
+        monkeypatch.setattr(module, "WORST", 2)
     monkeypatch.setattr(ending, "MOST_ROWS", 10)
     monkeypatch.setattr(ending, "MOST_LINES", 5)
     return printed(plan, directory)

@@ -419,3 +419,13 @@ def test_rows_with_replicates_are_limited_before_they_are_made() -> None:
     words = ("scheduler=asebf", "queue.base=range(2,102)", "queue.first_threshold_mb=range(1,1001)")
     with pytest.raises(GridError, match=r"100000 rows with replicates: more than 10000000"):
         plan(*words, "replicates=101")
+
+
+def test_rows_without_replicates_are_not_counted_as_if_they_had_some(monkeypatch) -> None:
+    """3 rows of toy and 3 · 20 of fb_like are 63."""
+    words = ("scheduler=aalo", "workload=fb_like,toy", "queue.base=2,3,4", "replicates=20")
+    monkeypatch.setattr("sweep.plan.MOST_ROWS", 63)
+    assert len(plan(*words).rows) == 63
+    monkeypatch.setattr("sweep.plan.MOST_ROWS", 62)
+    with pytest.raises(GridError, match="more than 62 in all"):
+        plan(*words)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 if TYPE_CHECKING:
@@ -14,6 +14,12 @@ Mark = Literal["bars", "lines", "steps", "points", "spans", "heat"]
 PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7F7F7F", "#8C564B")
 """Okabe and Ito's colours, which colour-blind readers can tell apart; grey and brown for black
 and yellow, which vanish on one of the two backgrounds."""
+
+
+def both_scales(column: str, label: str, unit: str = "", **more: Any) -> tuple[Axis, Axis]:
+    """Return a column as a logarithmic axis, and as a linear one to choose instead."""
+    log = Axis(column, label, unit, log=True, **more)
+    return log, replace(log, label=f"{label} (linear)", log=False)
 
 
 def columns_before(table: pd.DataFrame, name: str) -> tuple[str, ...]:

@@ -14,6 +14,7 @@ import pandas as pd
 
 from core.errors import GridError, InputError, StoreError, nearest
 from core.metrics import METRICS
+from core.parameters import column_of
 from core.registry import parameters, reads
 from core.shuffle.parameters import AUTO, NumberOrAuto
 from sweep.report.settings import plain, settings_table
@@ -302,7 +303,7 @@ def without_unread(points: pd.DataFrame) -> pd.DataFrame:
             for parameter in (p for p in declared if p.column == column):  # one a partitioner
                 mine = pd.Series(True, index=group.index)
                 for key, allowed in parameter.when:
-                    condition = group.get(key.replace(".", "_"))
+                    condition = group.get(column_of(key))
                     if condition is not None:
                         mine &= condition.isin(list(allowed))
                 read |= mine

@@ -35,9 +35,9 @@ def failures_table(
         Columns that tell points apart, besides those that vary in `rows`.
     """
     failed = [row for row in rows if row["status"] != "ok"]
-    columns_ = dict.fromkeys(("engine", "workload", *parameter_columns(rows), "replicate"))
-    vary = varying_columns(rows, columns_)
-    varying = [name for name in dict.fromkeys((*columns_, *axes)) if name in {*vary, *axes}]
+    known = ("engine", "workload", *parameter_columns(rows), "replicate")
+    telling = {*varying_columns(rows, known), *axes}
+    varying = [name for name in dict.fromkeys((*known, *axes)) if name in telling]
 
     def point(row: Row) -> str:
         return " ".join([str(row["scheduler"]), *assignments(row, varying)])

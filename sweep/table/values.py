@@ -9,7 +9,7 @@ from typing import Any
 
 from core import registry
 from core.errors import GridError
-from core.parameters import Parameter
+from core.parameters import Parameter, column_of
 from core.schedulers import schedulers
 from core.shuffle.axes import PARTITIONER
 from core.shuffle.parameters import REDUCE_PARAMETERS
@@ -63,7 +63,7 @@ def _choices() -> frozenset[str]:
     rules += [partitioner.parameters for partitioner in partitioners().values()]
     costs = {parameter.column for parameter in REDUCE_PARAMETERS}
     own = {p.column for parameters in rules for p in parameters} - costs
-    return frozenset({PARTITIONER.replace(".", "_"), *own})
+    return frozenset({column_of(PARTITIONER), *own})
 
 
 def is_default(row: Row, column: str) -> bool:
@@ -74,7 +74,7 @@ def is_default(row: Row, column: str) -> bool:
     return any(
         value == parameter.default
         for parameter in _declared(row["scheduler"], row["engine"], row["workload"], column)
-        if parameter.is_read({k: value_of(row, k.replace(".", "_")) for k, _ in parameter.when})
+        if parameter.is_read({k: value_of(row, column_of(k)) for k, _ in parameter.when})
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from sweep.report.chart import Axis
+from sweep.report.chart import Axis, Chart, columns_before
 from sweep.report.dataset import Dataset
 from sweep.report.figures._base import NothingToDrawError
 from sweep.report.settings import in_order, labels, measure_axis, settings_table
@@ -61,6 +61,20 @@ def at_every_rate(frame: pd.DataFrame) -> pd.DataFrame:
     frame = frame.assign(rate_read=frame[RATE].notna().map({True: "yes", False: "no"}))
     blind = frame[frame[RATE].isna()]
     return pd.concat([frame.dropna(subset=RATE), *(blind.assign(**{RATE: r}) for r in rates)])
+
+
+def balance(table: pd.DataFrame, x: tuple[Axis, ...], control: str, note: str) -> Chart:
+    """Return lines of how even the buckets are, one a partitioner; a control chooses the rest."""
+    return Chart(
+        "lines",
+        x=x,
+        y=measures(table),
+        colour=LINE,
+        select=(control, *columns_before(table, control)),
+        hover=("n", *(["rate_read"] if "rate_read" in table else [])),
+        note="FoS: standard deviation over mean of the bucket loads, mean over jobs. Whiskers: "
+        f"95 % interval over replicates. Partitioners that do not sample ran once{note}",
+    )
 
 
 def measures(frame: pd.DataFrame) -> tuple[Axis, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from sweep.report.chart import Axis, Chart, columns_before
+from sweep.report.chart import Axis, Chart, both_scales, columns_before
 from sweep.report.dataset import Dataset
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.figures._coflows import coflows_of
@@ -45,7 +45,7 @@ def chart(table: pd.DataFrame) -> Chart:
     """Draw steps over a logarithmic axis."""
     return Chart(
         "steps",
-        x=(Axis("cct_s", "CCT", "s", log=True), Axis("cct_s", "CCT (linear)", "s")),
+        x=both_scales("cct_s", "CCT", "s"),
         y=(Axis("share", "coflows", share=True),),
         colour="curve",
         select=columns_before(table, "label"),

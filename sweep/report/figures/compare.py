@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from sweep.report.chart import Axis, Chart, columns_before
+from sweep.report.chart import Chart, both_scales, columns_before
 from sweep.report.dataset import RUN, Dataset
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.settings import measures_in, plain
@@ -41,14 +41,8 @@ def chart(table: pd.DataFrame) -> Chart:
     """Draw a point a pair; on the line both runs agree."""
     return Chart(
         "points",
-        x=(
-            Axis("a", "first run", log=True, of="metric"),
-            Axis("a", "first run (linear)", of="metric"),
-        ),
-        y=(
-            Axis("b", "second run", log=True, of="metric"),
-            Axis("b", "second run (linear)", of="metric"),
-        ),
+        x=both_scales("a", "first run", of="metric"),
+        y=both_scales("b", "second run", of="metric"),
         colour="scheduler",
         select=("metric",),
         hover=(*columns_before(table, "metric"), "change"),

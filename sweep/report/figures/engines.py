@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from sweep.report.chart import Axis, Chart
+from sweep.report.chart import Chart, both_scales
 from sweep.report.dataset import Dataset
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.settings import plain
@@ -55,14 +55,8 @@ def chart(table: pd.DataFrame) -> Chart:
     """Draw a point a setting; on the line both agree."""
     return Chart(
         "points",
-        x=(
-            Axis("coflowsim_s", "coflowsim", log=True, of="metric"),
-            Axis("coflowsim_s", "coflowsim (linear)", of="metric"),
-        ),
-        y=(
-            Axis("fluid_s", "fluid", log=True, of="metric"),
-            Axis("fluid_s", "fluid (linear)", of="metric"),
-        ),
+        x=both_scales("coflowsim_s", "coflowsim", of="metric"),
+        y=both_scales("fluid_s", "fluid", of="metric"),
         colour="scheduler",
         select=("metric",),
         hover=("label", "difference"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from core.shuffle.parameters import AUTO
-from sweep.report.chart import Axis, Chart, columns_before
+from sweep.report.chart import Chart, both_scales
 from sweep.report.dataset import Dataset
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.figures._shuffles import (
@@ -15,7 +15,7 @@ from sweep.report.figures._shuffles import (
     RATE,
     ZIPF,
     at_every_rate,
-    measures,
+    balance,
     shuffles,
 )
 
@@ -43,21 +43,11 @@ def table(data: Dataset) -> pd.DataFrame:
 
 def chart(table: pd.DataFrame) -> Chart:
     """Draw lines over the rate, one a partitioner."""
-    rest = columns_before(table, ZIPF)
-    return Chart(
-        "lines",
-        x=(
-            Axis(SAMPLED, "share of records sampled", log=True),
-            Axis(SAMPLED, "share of records sampled (linear)"),
-        ),
-        y=measures(table),
-        colour=LINE,
-        select=(ZIPF, *rest),
-        hover=("n", *(["rate_read"] if "rate_read" in table else [])),
-        note="FoS: standard deviation over mean of the bucket loads, mean over jobs. Whiskers: "
-        "95 % interval over replicates. Partitioners that do not sample ran "
-        "once: they are level, and rate_read is no; auto stands at the mean of the rates that it "
-        "chose.",
+    return balance(
+        table,
+        both_scales(SAMPLED, "share of records sampled"),
+        ZIPF,
+        ": they are level, and rate_read is no; auto stands at the mean of what it chose.",
     )
 
 

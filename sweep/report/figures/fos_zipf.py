@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from sweep.report.chart import Axis, Chart, columns_before
+from sweep.report.chart import Axis, Chart
 from sweep.report.dataset import Dataset
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.figures._shuffles import (
@@ -14,7 +14,7 @@ from sweep.report.figures._shuffles import (
     RATE,
     ZIPF,
     at_every_rate,
-    measures,
+    balance,
     shuffles,
 )
 from sweep.report.settings import in_order, plain
@@ -36,17 +36,11 @@ def table(data: Dataset) -> pd.DataFrame:
 
 def chart(table: pd.DataFrame) -> Chart:
     """Draw lines over the exponent, one a partitioner."""
-    rest = columns_before(table, RATE)
-    return Chart(
-        "lines",
-        x=(Axis(ZIPF, "exponent a of the keys (0: all alike)"),),
-        y=measures(table),
-        colour=LINE,
-        select=(RATE, *rest),
-        hover=("n", *(["rate_read"] if "rate_read" in table else [])),
-        note="FoS: standard deviation over mean of the bucket loads, mean over jobs. Whiskers: "
-        "95 % interval over replicates. Partitioners that do not sample ran once, and stand at "
-        "every rate: rate_read is no.",
+    return balance(
+        table,
+        (Axis(ZIPF, "exponent a of the keys (0: all alike)"),),
+        RATE,
+        ", and stand at every rate: rate_read is no.",
     )
 
 
