@@ -170,18 +170,18 @@ t = [time.perf_counter()]
 def lap(name):
     t.append(time.perf_counter()); laps[name] = t[-1] - t[-2]
 laps = {}
-import sweep.app, sweep.run; lap("imports")
-from sweep.app import read_request, register
-from sweep.plan import make_plan
-from sweep.point import build_trace
+import sweep.cli.main, sweep.execution.driver; lap("imports")
+from sweep.cli.main import read_request, register
+from sweep.grid.plan import make_plan
+from sweep.grid.point import build_trace
 register(); grid, _ = read_request(["scheduler=asebf,aalo"]); lap("Hydra's composition")
 points = make_plan(grid).points.without(()); lap("plan")
 build_trace(points[0]); lap("workload")
-from sweep import execute
+from sweep.execution import ray_executor
 kinds = [(engine, scheduler) for scheduler, engine, _ in points.kinds()]
-execute.warm(kinds); lap("kernels from the cache")
-execute.RayExecutor(num_cpus=2).__exit__(); lap("ray.init and shutdown, alone")
-execute.RayExecutor(num_cpus=2, meanwhile=lambda: execute.warm(kinds)).__exit__()
+ray_executor.warm(kinds); lap("kernels from the cache")
+ray_executor.RayExecutor(num_cpus=2).__exit__(); lap("ray.init and shutdown, alone")
+ray_executor.RayExecutor(num_cpus=2, meanwhile=lambda: ray_executor.warm(kinds)).__exit__()
 lap("ray.init and shutdown, with the kernels beside it")
 print(json.dumps(laps))
 """

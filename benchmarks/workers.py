@@ -9,9 +9,9 @@ from __future__ import annotations
 import sys
 import time
 
-from sweep import execute
-from sweep.app import read_request, register
-from sweep.plan import Chosen, make_plan
+from sweep.cli.main import read_request, register
+from sweep.execution import ray_executor
+from sweep.grid.plan import Chosen, make_plan
 
 
 def points(count: int, path: str | None) -> Chosen:
@@ -23,7 +23,7 @@ def points(count: int, path: str | None) -> Chosen:
 
 
 def seconds(todo: Chosen, workers: int) -> float:
-    with execute.RayExecutor(num_cpus=workers) as executor:
+    with ray_executor.RayExecutor(num_cpus=workers) as executor:
         # Every worker process loads its kernels before the clock runs.
         list(executor(todo[: 4 * workers], frozenset()))
         began = time.perf_counter()

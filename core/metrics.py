@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from core.outcome import Outcome
-from core.shuffle.report import means
+from core.shuffle.job_measures import means
 from core.trace import BINS, Floats, Trace
 
 

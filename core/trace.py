@@ -60,7 +60,7 @@ class Trace:
     records : Records, optional
         Kept where the source gave mappers and reducers: CoflowSim rounds each record.
     shuffle : tuple of JobReport
-        Where a partitioner made the coflows: how each came out (`core.shuffle.report`).
+        Where a partitioner made the coflows: how each came out (`core.shuffle.job_measures`).
     """
 
     name: str

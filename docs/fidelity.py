@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 import pandas as pd
 
-from sweep.app import main as sweep
+from sweep.cli.main import main as sweep
 
 PATH = Path(__file__).with_name("fidelity.md")
 TRACE = Path(__file__).parents[2] / "shared/data/traces/FB2010-1Hr-150-0.txt"

@@ -16,7 +16,7 @@ import pandas as pd
 
 from sweep import load
 from sweep.report import plot
-from sweep.report.draw import save
+from sweep.report.drawing.files import save
 
 HERE = Path(__file__).parent
 PUBLISHED = (

@@ -10,7 +10,7 @@ import threading
 def run() -> int:
     """Run the command line; return the exit code."""
     try:
-        from sweep.app import main
+        from sweep.cli.main import main
 
         code = main()
     except KeyboardInterrupt:  # before there is anything to keep

@@ -15,7 +15,8 @@ from typing import Any
 
 import pytest
 
-from sweep import execute, load
+from sweep import load
+from sweep.execution import ray_executor
 from tests.test_execute import points_of, ray_with, rows_of
 
 ROOT = Path(__file__).resolve().parents[1]
@@ -114,7 +115,7 @@ def test_a_workload_is_built_once_and_kept_once_on_a_node(cluster, monkeypatch) 
     import ray
     from ray.experimental import get_object_locations
 
-    built, kept, real = [], [], (execute.build_trace, ray.put)
+    built, kept, real = [], [], (ray_executor.build_trace, ray.put)
 
     def build(point):
         built.append(point.trace_id)
@@ -127,12 +128,12 @@ def test_a_workload_is_built_once_and_kept_once_on_a_node(cluster, monkeypatch) 
     def dawdle(point):
         import time
 
-        import sweep.work
+        import sweep.execution.worker
 
         def build_trace(point):
             raise AssertionError("a worker builds a workload")
 
-        sweep.work.build_trace = build_trace
+        sweep.execution.worker.build_trace = build_trace
         time.sleep(0.1)
 
     todo = points_of(
@@ -141,7 +142,7 @@ def test_a_workload_is_built_once_and_kept_once_on_a_node(cluster, monkeypatch) 
     )
     nodes = {node.node_id for node in cluster.list_all_nodes()}
     with ray_with(dawdle, address=cluster.address, chunk=2, retries=0) as executor:
-        monkeypatch.setattr(execute, "build_trace", build)
+        monkeypatch.setattr(ray_executor, "build_trace", build)
         monkeypatch.setattr(ray, "put", put)
         rows = rows_of(executor(todo, frozenset()))
         places = [where["node_ids"] for where in get_object_locations(kept).values()]

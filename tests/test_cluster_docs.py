@@ -20,8 +20,8 @@ import pytest
 import yaml
 
 from sweep import load
-from sweep.app import read_request, register
-from sweep.guard import Guard, watch
+from sweep.cli.request import read_request, register
+from sweep.execution.ray_cleanup import Guard, watch
 
 ROOT = Path(__file__).resolve().parents[1]
 TEXT = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")

@@ -13,12 +13,11 @@ from pathlib import Path
 import pytest
 from rich.console import Console
 
-from sweep import ending
-from sweep.app import read_request, register
-from sweep.plan import Plan, make_plan
-from sweep.run import run
+from sweep.cli.request import read_request, register
+from sweep.console import closing, final_summary
+from sweep.execution.driver import run
+from sweep.grid.plan import Plan, make_plan
 from sweep.store import Dataset, load, read_manifest
-from sweep.table import closing
 
 ROOT = Path(__file__).resolve().parents[1]
 WORDS = (
@@ -37,7 +36,7 @@ def ran(directory, *more: str) -> tuple[Plan, str]:
 
 def printed(plan: Plan, directory: str) -> list[str]:
     console = Console(file=io.StringIO(), width=400)
-    ending.report(plan, directory, ["sweep"], console)
+    final_summary.report(plan, directory, ["sweep"], console)
     return console.file.getvalue().splitlines()  # type: ignore[attr-defined]
 
 
@@ -70,11 +69,11 @@ def test_best_and_worst_are_the_lines_of_the_whole_table(repeats, tmp_path, monk
 
 def limited(plan: Plan, directory: str, monkeypatch) -> list[str]:
     """Return what is printed with room for ten points, three best and two worst lines."""
-    for module in (ending, closing):
+    for module in (final_summary, closing):
         monkeypatch.setattr(module, "BEST", 3)
         monkeypatch.setattr(module, "WORST", 2)
-    monkeypatch.setattr(ending, "MOST_ROWS", 10)
-    monkeypatch.setattr(ending, "MOST_LINES", 5)
+    monkeypatch.setattr(final_summary, "MOST_ROWS", 10)
+    monkeypatch.setattr(final_summary, "MOST_LINES", 5)
     return printed(plan, directory)
 
 
@@ -90,7 +89,7 @@ def test_lines_are_compared_with_the_first_under_the_same_circumstances(
 def test_few_lines_of_many_replicates_are_all_shown_once(tmp_path, monkeypatch) -> None:
     plan, directory = ran(tmp_path / "d", "replicates=3")
     whole = printed(plan, directory)
-    monkeypatch.setattr(ending, "MOST_ROWS", 10)
+    monkeypatch.setattr(final_summary, "MOST_ROWS", 10)
     assert printed(plan, directory) == whole
 
 
@@ -106,7 +105,7 @@ def test_failures_are_counted_beyond_the_rows_that_are_read(tmp_path, monkeypatc
                 said = "ValueError: late" if k == len(points) - 1 else "ValueError: no"
                 data.add(point.columns() | {"status": "error", "error": said})
     for most in (1000, 2):
-        monkeypatch.setattr(ending, "MOST_ROWS", most)
+        monkeypatch.setattr(final_summary, "MOST_ROWS", most)
         text = "\n".join(printed(plan, str(tmp_path / "d")))
         assert f"{(len(points) + 1) // 2} of {len(points)} points failed" in text
         assert "ValueError: late" in text
@@ -131,7 +130,7 @@ def test_the_command_to_go_on_names_the_same_directory(name: str) -> None:
     """Typed in a shell, through Hydra's grammar, and again from the command that it prints."""
     register()
     console = Console(file=io.StringIO(), width=400)
-    ending.print_again("to go on:", ["sweep", "scheduler=aalo"], name, console)
+    final_summary.print_again("to go on:", ["sweep", "scheduler=aalo"], name, console)
     said = console.file.getvalue()  # type: ignore[attr-defined]
     words = shlex.split(said.removeprefix("to go on: "))
     assert read_request(words[1:])[1]["output.dir"] == name

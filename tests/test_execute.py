@@ -11,12 +11,12 @@ import numpy as np
 import pytest
 
 from core.errors import InputError
-from sweep import execute, work
-from sweep.app import read_request, register
-from sweep.handout import Chunk, Handout
-from sweep.plan import make_plan
-from sweep.point import Point
-from sweep.work import Result
+from sweep.cli.request import read_request, register
+from sweep.execution import ray_executor, worker
+from sweep.execution.chunks import Chunk, Handout
+from sweep.execution.worker import Result
+from sweep.grid.plan import make_plan
+from sweep.grid.point import Point
 
 SMALL = ("workload.coflows=30", "workload.ports=12")
 UNTIMED = ("wall_s", "host")
@@ -39,13 +39,13 @@ def points() -> list[Point]:
 
 
 @pytest.fixture(scope="module")
-def on_one_worker() -> Iterator[execute.RayExecutor]:
-    with execute.RayExecutor(num_cpus=1) as executor:
+def on_one_worker() -> Iterator[ray_executor.RayExecutor]:
+    with ray_executor.RayExecutor(num_cpus=1) as executor:
         yield executor
 
 
 def test_ray_and_this_process_give_the_same_rows(points, on_one_worker) -> None:
-    here = [r for r in execute.run_locally(points, frozenset({"coflows"})) if r is not None]
+    here = [r for r in ray_executor.run_locally(points, frozenset({"coflows"})) if r is not None]
     there = [r for r in on_one_worker(points, frozenset({"coflows"})) if r is not None]
     assert rows_of(here) == rows_of(there)
     assert len(here) == len(points)
@@ -63,15 +63,15 @@ def test_the_size_of_chunks_does_not_matter(points, on_one_worker, monkeypatch) 
 
 
 def test_a_point_that_raises_is_a_row_and_the_rest_go_on(points, monkeypatch) -> None:
-    real = work.registry.simulate
+    real = worker.registry.simulate
 
     def sometimes(trace, engine, scheduler, values):
         if scheduler == "varys":
             raise ZeroDivisionError("by hand")
         return real(trace, engine, scheduler, values)
 
-    monkeypatch.setattr(work.registry, "simulate", sometimes)
-    rows = rows_of(execute.run_locally(points, wanted=frozenset())).values()
+    monkeypatch.setattr(worker.registry, "simulate", sometimes)
+    rows = rows_of(ray_executor.run_locally(points, wanted=frozenset())).values()
     assert {r["scheduler"] for r in rows if r["status"] == "error"} == {"varys"}
     failed = next(r for r in rows if r["status"] == "error")
     assert failed["error"] == "ZeroDivisionError: by hand"
@@ -80,19 +80,19 @@ def test_a_point_that_raises_is_a_row_and_the_rest_go_on(points, monkeypatch) ->
 
 
 def test_a_workload_that_cannot_be_built_fails_its_points_alone(points, monkeypatch) -> None:
-    real = work.build_trace
+    real = worker.build_trace
 
     def sometimes(point):
         if point.seed == 1:
             raise MemoryError("too large")
         return real(point)
 
-    monkeypatch.setattr(work, "build_trace", sometimes)
-    rows = rows_of(execute.run_locally(points, wanted=frozenset())).values()
+    monkeypatch.setattr(worker, "build_trace", sometimes)
+    rows = rows_of(ray_executor.run_locally(points, wanted=frozenset())).values()
     assert {r["seed"]: r["status"] for r in rows} == {1: "error", 2: "ok"}
 
 
-def ray_with(fault, **options) -> execute.RayExecutor:
+def ray_with(fault, **options) -> ray_executor.RayExecutor:
     """Return an executor on which a fault comes before each point.
 
     The class is made here, so that it travels to the workers with the task.
@@ -100,22 +100,22 @@ def ray_with(fault, **options) -> execute.RayExecutor:
     import ray
 
     def run_chunk(points, trace, wanted, careful):
-        from sweep import work
+        from sweep.execution import worker
 
-        real = work.run_point
+        real = worker.run_point
 
         def run_point(point, *rest):
             fault(point)
             return real(point, *rest)
 
-        work.run_point = run_point
+        worker.run_point = run_point
         try:
-            yield from work.run_chunk(points, trace, wanted, careful)
+            yield from worker.run_chunk(points, trace, wanted, careful)
         finally:
-            work.run_point = real
+            worker.run_point = real
 
     ray.shutdown()
-    executor = execute.RayExecutor(num_cpus=2, **options)
+    executor = ray_executor.RayExecutor(num_cpus=2, **options)
     executor._task = ray.remote(max_retries=0, num_returns="streaming")(run_chunk)
     return executor
 
@@ -178,7 +178,7 @@ def test_a_busy_point_is_ended(points) -> None:
 
 def test_a_cluster_that_is_not_there_is_bad_input() -> None:
     with _second_ray(), pytest.raises(InputError, match=r"ray\.address=127\.0\.0\.1:1"):
-        execute.RayExecutor(address="127.0.0.1:1")
+        ray_executor.RayExecutor(address="127.0.0.1:1")
 
 
 # -- what goes to a worker together, and who is to blame ------------------------------------------

@@ -42,7 +42,7 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/environ").exists(), reason=
 GUARDED = """
 import os, subprocess, sys, tempfile, time
 from pathlib import Path
-from sweep.guard import Guard
+from sweep.execution.ray_cleanup import Guard
 guard = Guard()
 sleeper = ["sh", "-c", "trap '' INT TERM HUP; (sleep 60; true) & sleep 60; true"]
 marked = subprocess.Popen(sleeper, start_new_session=True)

@@ -14,8 +14,8 @@ from twin_fluid import Twin, options_of
 
 from core import registry
 from core.errors import ParameterError
-from core.fluid import Ordered, Queues, View, drive, run
-from core.fluid.words import lowest, popcount
+from core.fluid import Ordered, Queues, View, run, runner
+from core.fluid.kernels.bit_ops import lowest, popcount
 from core.parameters import Values, defaults
 from core.schedulers import Scheduler, schedulers
 from core.trace import Floats, Trace, from_flows
@@ -188,7 +188,7 @@ def test_weights_have_to_fit() -> None:
         with pytest.raises(ParameterError, match="needs 3 numbers"):
             finish(trace, "aalo", queue__count=3, queue__between="wfq", queue__weights=text)
     weights = {"queue.between": "wfq", "queue.weights": "3,2,1", "queue.count": 3}
-    np.testing.assert_array_equal(drive.queue_weights(weights), [3, 2, 1])
+    np.testing.assert_array_equal(runner.queue_weights(weights), [3, 2, 1])
 
 
 def test_bits() -> None:

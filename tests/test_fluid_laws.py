@@ -12,10 +12,11 @@ from fluid_cases import GIGABIT, SCHEDULERS, random_trace, random_values
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from core.fluid import Ordered, Queues, View, drive, loads, madd, run, shares
+from core.fluid import Ordered, Queues, View, run, runner
 from core.fluid.demand import demand
 from core.fluid.engine import PARAMETERS
-from core.fluid.events import DECIDE
+from core.fluid.kernels import dclas, madd, remaining
+from core.fluid.kernels.clock import DECIDE
 from core.fluid.state import Net, new_net
 from core.parameters import defaults
 from core.schedulers import schedulers
@@ -52,16 +53,16 @@ def decisions(trace: Trace, scheduler: str, values: dict[str, Any]) -> Iterator[
     capacity = np.full(2 * trace.ports, values["fabric.gbps"] * GIGABIT)
     sizes = demand(trace, capacity, values["fabric.local_is_free"])
     net = new_net(sizes)
-    drive.set_clock(net, values)
+    runner.set_clock(net, values)
     view = View(sizes, net, np.arange(len(trace)), scheduler, found.info)
     if isinstance(rule, Queues):
-        options = drive.modes(values), drive.limits(values), drive.queue_weights(values)
-        drive.set_queues(net, rule.weight(view, values), options[1])
-        while shares.simulate(net, *options, True) == DECIDE:
+        options = runner.modes(values), runner.limits(values), runner.queue_weights(values)
+        runner.set_queues(net, rule.weight(view, values), options[1])
+        while dclas.simulate(net, *options, True) == DECIDE:
             yield net
     else:
         key = np.array(rule.key(view, values), np.float64)
-        while madd.simulate(net, loads.GIVEN, key, madd.AFTER) == DECIDE:
+        while madd.simulate(net, remaining.GIVEN, key, madd.AFTER) == DECIDE:
             yield net
 
 

@@ -20,10 +20,10 @@ from core.errors import GridError, InputError, ParameterError, TraceError
 from core.registry import engines
 from core.shuffle.partitioners import partitioners
 from core.workloads import workloads
-from sweep.app import read_request, register
-from sweep.plan import make_plan
-from sweep.point import build_trace
-from sweep.table.values import is_condition
+from sweep.cli.request import read_request, register
+from sweep.grid.plan import make_plan
+from sweep.grid.point import build_trace
+from sweep.store.row_values import is_condition
 
 DATA = "tests/data/traces"
 
@@ -392,7 +392,7 @@ def test_a_plan_holds_some_bytes_a_row() -> None:
 def test_the_digest_of_a_grid_changes_with_its_rows_alone() -> None:
     words = ["scheduler=varys,aalo", "queue.base=2,4", "workload=toy"]
     code = (
-        "from sweep.app import read_request, register; from sweep.plan import make_plan\n"
+        "from sweep.cli.main import read_request, register; from sweep.grid.plan import make_plan\n"
         f"register(); print(make_plan(read_request({words!r})[0]).digest())"
     )
     said = {
@@ -424,8 +424,8 @@ def test_rows_with_replicates_are_limited_before_they_are_made() -> None:
 def test_rows_without_replicates_are_not_counted_as_if_they_had_some(monkeypatch) -> None:
     """3 rows of toy and 3 · 20 of fb_like are 63."""
     words = ("scheduler=aalo", "workload=fb_like,toy", "queue.base=2,3,4", "replicates=20")
-    monkeypatch.setattr("sweep.plan.MOST_ROWS", 63)
+    monkeypatch.setattr("sweep.grid.plan.MOST_ROWS", 63)
     assert len(plan(*words).rows) == 63
-    monkeypatch.setattr("sweep.plan.MOST_ROWS", 62)
+    monkeypatch.setattr("sweep.grid.plan.MOST_ROWS", 62)
     with pytest.raises(GridError, match="more than 62 in all"):
         plan(*words)

@@ -17,9 +17,9 @@ from sweep import load
 from sweep.report import plot
 from sweep.report.__main__ import main
 from sweep.report.build import draw_all, rounded, table_of
-from sweep.report.dataset import open_runs
+from sweep.report.data import open_runs
+from sweep.report.drawing.page import embedded
 from sweep.report.figures import figures
-from sweep.report.page import embedded
 from sweep.store.files import Folder
 from tests.report_data import AUTO, GRID, sweep
 

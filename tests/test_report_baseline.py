@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from sweep.report.build import table_of
-from sweep.report.dataset import in_memory
+from sweep.report.data import in_memory
 
 
 def points(*rows: tuple[str, int, float, float]) -> pd.DataFrame:

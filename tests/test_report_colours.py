@@ -8,10 +8,10 @@ import pandas as pd
 import pytest
 
 from sweep.report.build import table_of
-from sweep.report.chart import PALETTE, Chart
-from sweep.report.colours import places_of
-from sweep.report.dataset import Dataset, in_memory, open_runs
-from sweep.report.draw import colours_of
+from sweep.report.data import Dataset, in_memory, open_runs
+from sweep.report.drawing.chart import PALETTE, Chart
+from sweep.report.drawing.colours import places_of
+from sweep.report.drawing.files import colours_of
 
 
 def schedulers(*names: str) -> Dataset:

@@ -13,8 +13,8 @@ import pandas as pd
 import pytest
 
 from sweep.report.__main__ import main
-from sweep.report.chart import Axis, Chart
-from sweep.report.draw import draw
+from sweep.report.drawing.chart import Axis, Chart
+from sweep.report.drawing.files import draw
 from tests.report_data import ROOT, TOY, sweep
 
 

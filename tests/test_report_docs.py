@@ -15,11 +15,11 @@ import numpy as np
 import pytest
 
 from sweep import load
+from sweep.console.closing_table import closing_table
 from sweep.report.build import table_of
-from sweep.report.dataset import open_runs
-from sweep.report.draw import draw, save
+from sweep.report.data import open_runs
+from sweep.report.drawing.files import draw, save
 from sweep.store.reader import read_results
-from sweep.table.closing import closing_table
 from tests.report_data import ROOT, sweep
 
 ANALYSIS = (ROOT / "docs/analysis.md").read_text()

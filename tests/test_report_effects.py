@@ -6,8 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from sweep.report.averages import labels, mean_and_half
 from sweep.report.effects import cells, interactions, main_effects, values_of
-from sweep.report.settings import labels, mean_and_half
 
 
 def grid(values: list[float], weight: int = 1) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import pandas as pd
 import pytest
 
 from sweep.report.build import draw_all, table_of
-from sweep.report.dataset import in_memory
+from sweep.report.data import in_memory
 from sweep.report.effects import interactions, main_effects, why_no_grid
 
 NEED_A_GRID = ("heat", "interactions", "tornado", "wins")

@@ -15,9 +15,9 @@ from matplotlib.figure import Figure as Drawing
 
 from sweep.report.__main__ import main
 from sweep.report.build import table_of
-from sweep.report.chart import Chart
-from sweep.report.dataset import open_runs
-from sweep.report.draw import colours_of, draw, panels_of
+from sweep.report.data import open_runs
+from sweep.report.drawing.chart import Chart
+from sweep.report.drawing.files import colours_of, draw, panels_of
 from sweep.report.figures import figures
 
 HOLDS = {

@@ -10,7 +10,7 @@ import pytest
 
 from sweep import load
 from sweep.report.build import table_of
-from sweep.report.dataset import in_memory, open_runs
+from sweep.report.data import in_memory, open_runs
 from sweep.report.figures import NothingToDrawError
 from tests.report_data import sweep
 

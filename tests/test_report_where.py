@@ -10,7 +10,7 @@ import pytest
 from core.errors import InputError
 from sweep.report import plot
 from sweep.report.__main__ import main
-from sweep.report.dataset import Dataset, open_runs
+from sweep.report.data import Dataset, open_runs
 from tests.report_data import TOY, sweep
 
 

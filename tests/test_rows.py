@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from rich.console import Console
 
 from core.errors import GridError, InputError
-from sweep.app import main, read_request, register
-from sweep.condition import Condition
-from sweep.describe import describe
-from sweep.plan import Plan, make_plan
-from sweep.rows import GridRows, Interval, Shape, combinations
+from sweep.cli.main import main, read_request, register
+from sweep.console.plan_text import describe
+from sweep.grid.filter import Condition
+from sweep.grid.plan import Plan, make_plan
+from sweep.grid.rows import GridRows, Interval, Shape, combinations
 
 AXES = {"a.x": [1, 2, 3], "b": ["p", "q"], "c": [10.0, 20.0, 30.0]}
 

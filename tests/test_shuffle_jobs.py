@@ -18,9 +18,9 @@ from core.workloads import workloads
 from core.workloads._jobs import hosts_of
 from core.workloads.shuffle_jobs import parse_classes
 from sweep import load
-from sweep.app import main, read_request, register
-from sweep.plan import Plan, make_plan
-from sweep.point import build_trace
+from sweep.cli.main import main, read_request, register
+from sweep.grid.plan import Plan, make_plan
+from sweep.grid.point import build_trace
 
 JOBS = workloads()["shuffle_jobs"]
 SMALL: dict[str, Value] = {

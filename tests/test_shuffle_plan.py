@@ -16,9 +16,9 @@ import core.shuffle.keys
 import core.shuffle.placement
 from core.errors import ShuffleError
 from core.shuffle import KeyCounts, Plan, fos, from_matrix, from_table, max_over_mean, skewed
+from core.shuffle.bucket_plan import descending, make_plan, split_and_combine
 from core.shuffle.partitioners import partitioners
 from core.shuffle.placement import Rules, filled, place
-from core.shuffle.plan import descending, make_plan, split_and_combine
 
 OVERFLOWS = ("hash", "last", "proportional", "least_loaded")
 

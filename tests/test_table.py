@@ -10,8 +10,8 @@ from rich.console import Console
 
 from core.metrics import METRICS
 from core.trace import BINS
-from sweep.table import closing_table, failures_table, print_failures, print_table
-from sweep.table.closing import t95
+from sweep.console import closing_table, failures_table, print_failures, print_table
+from sweep.console.closing_table import t95
 
 
 def row(scheduler: str, mean: float, **values: Any) -> dict[str, Any]:

@@ -11,8 +11,8 @@ from core.bounds import bound_of
 from core.engine import Engine
 from core.errors import ParameterError
 from core.fluid.demand import demand
-from core.fluid.drive import drive, queue_weights
 from core.fluid.rules import Ordered, Queues, Rule
+from core.fluid.runner import drive, queue_weights
 from core.outcome import Outcome
 from core.parameters import Parameter, Values, defaults
 from core.schedulers import Scheduler, schedulers

@@ -13,6 +13,7 @@ from core.errors import ParameterError
 from core.parameters import Values
 from core.shuffle._base import Rule
 from core.shuffle.balance import fos, predicted_fos
+from core.shuffle.bucket_plan import Plan
 from core.shuffle.draws import Floats
 from core.shuffle.keys import KeyCounts
 from core.shuffle.parameters import (
@@ -26,7 +27,6 @@ from core.shuffle.parameters import (
     SLOTS,
 )
 from core.shuffle.partition import Curve, Partition, predict
-from core.shuffle.plan import Plan
 from core.shuffle.sampling import Sample, draw_sample, reservoir_sizes
 
 RATES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)

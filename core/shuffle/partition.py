@@ -10,9 +10,9 @@ import numpy.typing as npt
 
 from core.errors import ShuffleError
 from core.shuffle.balance import predicted_fos
+from core.shuffle.bucket_plan import Plan
 from core.shuffle.draws import Floats, Ints
 from core.shuffle.keys import KeyCounts
-from core.shuffle.plan import Plan
 from core.shuffle.sampling import Sample
 
 MAX_FLOWS = 2**26

@@ -7,11 +7,11 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from core.errors import ShuffleError
+from core.shuffle.bucket_plan import Plan
 from core.shuffle.draws import Floats, Ints
 from core.shuffle.keys import MAX_CELLS, KeyCounts
 from core.shuffle.parameters import LIMITS
 from core.shuffle.partition import Partition, Pieces, gather
-from core.shuffle.plan import Plan
 
 Number = TypeVar("Number", Ints, Floats)
 

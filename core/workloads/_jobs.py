@@ -10,7 +10,7 @@ import numpy as np
 from core.errors import TraceError
 from core.parameters import Values
 from core.shuffle import KeyCounts, Partition, Partitioner
-from core.shuffle.report import JobReport, report_of
+from core.shuffle.job_measures import JobReport, report_of
 from core.trace import LATEST_S, Floats, Ints, Ports, Trace
 
 Draw = Callable[[np.random.Generator], KeyCounts]

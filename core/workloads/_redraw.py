@@ -9,8 +9,8 @@ import numpy as np
 
 from core.parameters import Values
 from core.shuffle import Partitioner, draw
+from core.shuffle.job_measures import JobReport, report_of
 from core.shuffle.keys import MAX_RECORDS
-from core.shuffle.report import JobReport, report_of
 from core.trace import Floats, Ports, Trace, from_records, make_records
 from core.workloads._jobs import coflow_arrival_s, hosts_of, job_seeds
 

@@ -1,13 +1,13 @@
 """From a dataset to figures, tables and a page: ``python -m sweep.report outputs/latest``.
 
 ========================  ==========================================================
-`sweep.report.dataset`    `Dataset`: one run, or two side by side
-`sweep.report.settings`   replicates averaged, with intervals
+`sweep.report.data`    `Dataset`: one run, or two side by side
+`sweep.report.averages`   replicates averaged, with intervals
 `sweep.report.effects`    main effects, interactions, what wins where
-`sweep.report.chart`      `Chart`: how a table is drawn, for files and page
+`sweep.report.drawing.chart`      `Chart`: how a table is drawn, for files and page
 `sweep.report.figures`    one file a figure
-`sweep.report.draw`       charts by matplotlib
-`sweep.report.page`       the page
+`sweep.report.drawing.files`       charts by matplotlib
+`sweep.report.drawing.page`       the page
 `sweep.report.build`      all files of a report
 ========================  ==========================================================
 

@@ -32,7 +32,7 @@ def main(words: Sequence[str] | None = None) -> int:
 def _report(given: argparse.Namespace, began: float) -> int:
     from sweep.report.build import local_directory, open_report, write_report
     from sweep.report.figures import figures
-    from sweep.report.summary import notices
+    from sweep.report.run_facts import notices
 
     if given.list:
         for figure in figures().values():

@@ -13,9 +13,9 @@ import numpy as np
 import pandas as pd
 
 from core.errors import InputError, StoreError, nearest
-from sweep.report.chart import Chart
-from sweep.report.colours import places_of
-from sweep.report.dataset import Dataset, in_memory, open_runs
+from sweep.report.data import Dataset, in_memory, open_runs
+from sweep.report.drawing.chart import Chart
+from sweep.report.drawing.colours import places_of
 from sweep.report.figures import Figure, NothingToDrawError, figures
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def plot(
     InputError
         No such figure, or nothing to draw it from.
     """
-    from sweep.report.draw import draw
+    from sweep.report.drawing.files import draw
 
     if not isinstance(data, pd.DataFrame | str | os.PathLike):
         raise InputError(f"data is a {type(data).__name__}: give a table of load(), or a directory")
@@ -127,7 +127,7 @@ def write_report(data: Dataset, directory: str | os.PathLike[str]) -> tuple[list
     StoreError
         The directory cannot be written to.
     """
-    from sweep.report.page import page
+    from sweep.report.drawing.page import page
 
     place = local_directory(directory)
     found, missing = draw_all(data)
@@ -190,7 +190,7 @@ def draw_all(data: Dataset) -> tuple[list[Drawn], list[tuple[Figure, str]]]:
 
 
 def _write(drawn: Drawn, place: Path) -> None:
-    from sweep.report.draw import draw, save
+    from sweep.report.drawing.files import draw, save
 
     name = drawn.figure.name
     drawn.table.to_csv(place / f"{name}.csv", index=False)

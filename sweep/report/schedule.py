@@ -9,11 +9,12 @@ import numpy as np
 import pandas as pd
 
 from core.errors import InputError
-from core.fluid import drive, loads, madd, shares
+from core.fluid import runner
 from core.fluid.demand import demand
 from core.fluid.engine import GIGABIT
 from core.fluid.engine import PARAMETERS as OF_ENGINE
-from core.fluid.events import DECIDE
+from core.fluid.kernels import dclas, madd, remaining
+from core.fluid.kernels.clock import DECIDE
 from core.fluid.rules import Ordered, Queues
 from core.fluid.state import Net, new_net
 from core.fluid.view import View
@@ -21,8 +22,8 @@ from core.parameters import Value, defaults
 from core.registry import reads
 from core.schedulers import schedulers
 from core.trace import Trace
-from sweep.expand import SEEDS
-from sweep.point import Point, build_trace
+from sweep.grid.point import Point, build_trace
+from sweep.grid.resolve import SEEDS
 
 MOST_COFLOWS, MOST_PORTS = 12, 24
 """What a chart has room for; ports of both sides that send or receive."""
@@ -162,16 +163,16 @@ def _decisions(trace: Trace, scheduler: str, values: Mapping[str, Value]) -> Ite
     capacity = np.full(2 * trace.ports, float(given["fabric.gbps"] or 0.0) * GIGABIT)
     sizes = demand(trace, capacity, bool(given["fabric.local_is_free"]))
     net = new_net(sizes)
-    drive.set_clock(net, given)
+    runner.set_clock(net, given)
     view = View(sizes, net, np.arange(len(trace)), scheduler, found.info)
     if isinstance(rule, Queues):
-        options = drive.modes(given), drive.limits(given), drive.queue_weights(given)
-        drive.set_queues(net, rule.weight(view, given), options[1])
-        while shares.simulate(net, *options, True) == DECIDE:
+        options = runner.modes(given), runner.limits(given), runner.queue_weights(given)
+        runner.set_queues(net, rule.weight(view, given), options[1])
+        while dclas.simulate(net, *options, True) == DECIDE:
             yield net
     else:
         key = np.array(rule.key(view, given), np.float64)
-        while madd.simulate(net, loads.GIVEN, key, madd.AFTER) == DECIDE:
+        while madd.simulate(net, remaining.GIVEN, key, madd.AFTER) == DECIDE:
             yield net
 
 

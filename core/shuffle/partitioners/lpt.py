@@ -6,6 +6,7 @@ import numpy as np
 
 from core.parameters import Values
 from core.shuffle._base import Partitioner
+from core.shuffle.bucket_plan import descending, make_plan
 from core.shuffle.costs import check_auto, sampling
 from core.shuffle.greedy import least_loaded
 from core.shuffle.hashes import bucket_of
@@ -13,7 +14,6 @@ from core.shuffle.keys import KeyCounts
 from core.shuffle.parameters import HASH, SAMPLING_PARAMETERS
 from core.shuffle.partition import Partition
 from core.shuffle.placement import Rules, place
-from core.shuffle.plan import descending, make_plan
 from core.shuffle.sampling import Sample
 
 

@@ -9,8 +9,8 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from core.plugins import discover
-from sweep.report.chart import Chart
-from sweep.report.dataset import Dataset
+from sweep.report.data import Dataset
+from sweep.report.drawing.chart import Chart
 
 if TYPE_CHECKING:
     import pandas as pd

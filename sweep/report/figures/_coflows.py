@@ -8,9 +8,9 @@ import numpy as np
 import pandas as pd
 
 from core.errors import StoreError
-from sweep.report.dataset import RUN, Dataset
+from sweep.report.averages import shown_settings
+from sweep.report.data import RUN, Dataset
 from sweep.report.figures._base import NothingToDrawError
-from sweep.report.settings import shown_settings
 
 
 def shown_points(data: Dataset) -> tuple[pd.DataFrame, pd.DataFrame]:

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from sweep.report.chart import Axis, Chart, columns_before
-from sweep.report.dataset import Dataset
+from sweep.report.averages import in_order, labels, measure_axis, settings_table
+from sweep.report.data import Dataset
+from sweep.report.drawing.chart import Axis, Chart, columns_before
 from sweep.report.figures._base import NothingToDrawError
-from sweep.report.settings import in_order, labels, measure_axis, settings_table
 
 RATE, ZIPF, PARTITIONER = "shuffle_sampling_rate", "shuffle_zipf", "shuffle_partitioner"
 LINE, SETTING = "line", "setting"

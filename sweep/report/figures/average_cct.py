@@ -7,10 +7,10 @@ from typing import Any
 
 import pandas as pd
 
-from sweep.report.chart import Axis, Chart, columns_before
-from sweep.report.dataset import Dataset
+from sweep.report.averages import by, measure_axis, measures_in, shown_settings
+from sweep.report.data import Dataset
+from sweep.report.drawing.chart import Axis, Chart, columns_before
 from sweep.report.figures._base import Figure, NothingToDrawError
-from sweep.report.settings import by, measure_axis, measures_in, shown_settings
 
 MOST, MOST_CONDITIONS = 24, 200
 BEST = "baseline: best of {}"

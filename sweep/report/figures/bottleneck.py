@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from sweep.report.chart import Axis, Chart, columns_before
-from sweep.report.dataset import Dataset
+from sweep.report.data import Dataset
+from sweep.report.drawing.chart import Axis, Chart, columns_before
 from sweep.report.figures._base import Figure
 from sweep.report.figures._coflows import coflows_of, thinned
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from sweep.report.chart import Axis, Chart, both_scales, columns_before
-from sweep.report.dataset import Dataset
+from sweep.report.data import Dataset
+from sweep.report.drawing.chart import Axis, Chart, both_scales, columns_before
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.figures._coflows import coflows_of
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
-from sweep.report.chart import Chart, both_scales, columns_before
-from sweep.report.dataset import RUN, Dataset
+from sweep.report.averages import measures_in, plain
+from sweep.report.data import RUN, Dataset
+from sweep.report.drawing.chart import Chart, both_scales, columns_before
 from sweep.report.figures._base import Figure, NothingToDrawError
-from sweep.report.settings import measures_in, plain
-from sweep.table.values import REPEATS
+from sweep.store.row_values import REPEATS
 
 MOST = 8
 """Metrics that are compared."""

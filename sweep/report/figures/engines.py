@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from sweep.report.chart import Chart, both_scales
-from sweep.report.dataset import Dataset
+from sweep.report.averages import plain
+from sweep.report.data import Dataset
+from sweep.report.drawing.chart import Chart, both_scales
 from sweep.report.figures._base import Figure, NothingToDrawError
-from sweep.report.settings import plain
 
 _METRICS = ("mean_cct_s", "p50_cct_s", "p95_cct_s", "max_cct_s")
 

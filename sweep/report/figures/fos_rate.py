@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from core.shuffle.parameters import AUTO
-from sweep.report.chart import Chart, both_scales
-from sweep.report.dataset import Dataset
+from sweep.report.data import Dataset
+from sweep.report.drawing.chart import Chart, both_scales
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.figures._shuffles import (
     LINE,

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
-from sweep.report.chart import Axis, Chart
-from sweep.report.dataset import Dataset
+from sweep.report.averages import in_order, plain
+from sweep.report.data import Dataset
+from sweep.report.drawing.chart import Axis, Chart
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.figures._shuffles import (
     LINE,
@@ -17,7 +18,6 @@ from sweep.report.figures._shuffles import (
     balance,
     shuffles,
 )
-from sweep.report.settings import in_order, plain
 
 
 def table(data: Dataset) -> pd.DataFrame:

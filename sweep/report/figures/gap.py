@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pandas as pd
 
-from sweep.report.chart import Axis, Chart, columns_before
-from sweep.report.dataset import Dataset
+from sweep.report.averages import measure_axis, shown_settings
+from sweep.report.data import Dataset
+from sweep.report.drawing.chart import Axis, Chart, columns_before
 from sweep.report.figures._base import Figure, NothingToDrawError
-from sweep.report.settings import measure_axis, shown_settings
 
 
 def table(data: Dataset) -> pd.DataFrame:

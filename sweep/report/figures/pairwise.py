@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from sweep.report.chart import Axis, Chart, columns_before
-from sweep.report.dataset import Dataset
+from sweep.report.averages import by, mean_and_half, shown_settings
+from sweep.report.data import Dataset
+from sweep.report.drawing.chart import Axis, Chart, columns_before
 from sweep.report.figures._base import Figure, NothingToDrawError
-from sweep.report.settings import by, mean_and_half, shown_settings
-from sweep.table.values import REPEATS
+from sweep.store.row_values import REPEATS
 
 MOST = 24
 

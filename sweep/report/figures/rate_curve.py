@@ -5,8 +5,8 @@ from __future__ import annotations
 import pandas as pd
 
 from core.errors import StoreError
-from sweep.report.chart import Axis, Chart, columns_before
-from sweep.report.dataset import RUN, Dataset
+from sweep.report.data import RUN, Dataset
+from sweep.report.drawing.chart import Axis, Chart, columns_before
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.figures._shuffles import PARTITIONER, ZIPF
 

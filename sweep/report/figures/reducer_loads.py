@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 
 from core.errors import StoreError
-from sweep.report.chart import Axis, Chart, columns_before
-from sweep.report.dataset import RUN, Dataset
+from sweep.report.averages import plain
+from sweep.report.data import RUN, Dataset
+from sweep.report.drawing.chart import Axis, Chart, columns_before
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.figures._shuffles import PARTITIONER, RATE, ZIPF, shuffles
-from sweep.report.settings import plain
 
 MOST_RANKS = 400
 

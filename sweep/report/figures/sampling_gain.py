@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pandas as pd
 
-from sweep.report.chart import Axis, Chart, columns_before
-from sweep.report.dataset import Dataset
+from sweep.report.data import Dataset
+from sweep.report.drawing.chart import Axis, Chart, columns_before
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.figures._shuffles import LINE, PARTITIONER, RATE, ZIPF, own_knobs, shuffles
 

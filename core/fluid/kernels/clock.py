@@ -1,0 +1,96 @@
+"""Time: the next event, who arrives, and whether a decision is due."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.fluid.kernels.completions import end_coflows, end_grants
+from core.fluid.state import Net
+from core.jit import inlined
+
+DECIDE = 1
+DONE = 0
+STALLED = -1
+PATIENCE = 10_000
+"""Decisions at one instant before the clock counts as stalled."""
+
+
+@inlined
+def horizon(time: float) -> float:
+    """Latest time that counts as simultaneous [s]."""
+    return time + max(1e-9, 1e-12 * time)
+
+
+@inlined
+def tick_at(time: float, interval: float) -> float:
+    """First multiple of the interval that is not before a time [s]."""
+    if interval == 0.0:
+        return time
+    return float(max(time, np.ceil((time - 1e-9) / interval) * interval))
+
+
+@inlined
+def advance(net: Net, shares: bool) -> int:
+    """Move the clock to the next decision; return DECIDE, DONE or STALLED.
+
+    Flows end at their instants on the way, whether or not their ends trigger anything.
+    """
+    z = net.z[0]
+    n = len(net.c)
+    before = z.decided
+    while True:
+        now = _next_end(net, shares)
+        if now == np.inf and z.active > 0 and z.tick == np.inf:
+            # With nothing in motion nothing would ever happen again.
+            z.tick = tick_at(z.now, z.interval)
+        if z.admitted < n:
+            now = min(now, net.c[z.admitted].arrival)
+        now = min(now, z.tick)
+        if now == np.inf:
+            return DONE
+        now = max(now, z.now)
+        z.now = now
+        until = horizon(now)
+        due = end_grants(net, now, until)
+        due = end_coflows(net, now, until, shares) or due
+        while z.admitted < n and net.c[z.admitted].arrival <= until:
+            _admit(net, z.admitted, now)
+            due = True
+        if due and z.tick == np.inf:
+            z.tick = tick_at(now, z.interval)
+        if z.tick <= until:
+            z.tick = np.inf
+            z.stalled = z.stalled + 1 if now == before else 0
+            return STALLED if z.stalled > PATIENCE else DECIDE
+
+
+@inlined
+def _next_end(net: Net, shares: bool) -> float:
+    """Time of the next end of a flow or coflow, or of a queue change [s]; ∞ if none is due."""
+    z = net.z[0]
+    now = np.inf
+    for i in range(z.active):
+        c = net.c[net.order[i]]
+        now = min(now, c.end, c.leave)
+    if shares or z.per_flow == 1:
+        now = min(now, z.soonest)
+    elif now == np.inf:
+        for i in range(z.grants):
+            if net.g[i].end < np.inf:
+                now = net.g[i].end if now == np.inf else max(now, net.g[i].end)
+    return now
+
+
+@inlined
+def _admit(net: Net, k: int, now: float) -> None:
+    z = net.z[0]
+    c = net.c[k]
+    z.admitted += 1
+    if c.live == 0:
+        c.finish = c.arrival
+        return
+    c.since = now
+    for row in range(c.middle, c.last):
+        net.r[row].since = now
+    net.order[z.active] = k
+    z.active += 1

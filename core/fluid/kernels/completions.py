@@ -1,0 +1,139 @@
+"""What ends: flows by their own rates and by what the backfill grants, and coflows."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.fluid.kernels.port_bits import bit
+from core.fluid.state import LIVE, Net
+from core.jit import inlined
+
+SLACK = 1e-9
+"""Relative distance to a limit that counts as having reached it."""
+TINY = 1e-300
+"""Bytes: what rounding may leave of a flow that ends a moment later."""
+
+
+@inlined
+def _end_flow(net: Net, k: int, flow: int, row: int, sender: int) -> None:
+    """End a live flow: it no longer counts, though it keeps its place in its row."""
+    c = net.c[k]
+    rate = min(net.s[row].share, net.s[sender].share)
+    net.left[flow] = 0.0
+    c.live -= 1
+    c.speed -= rate
+    for side in range(2):
+        slot, other = (row, sender) if side == 0 else (sender, row)
+        s, r, partner = net.s[slot], net.r[slot], net.s[other].port
+        s.live -= 1
+        s.used -= rate
+        s.count = -1
+        net.slot_bits[r.bits + (partner >> 6) - r.word, LIVE] &= ~bit(partner)
+        if s.live == 0:
+            r.end = np.inf
+            net.port_bits[k, LIVE, s.port >> 6] &= ~bit(s.port)
+
+
+@inlined
+def end_grants(net: Net, now: float, until: float) -> bool:
+    """End the flows whose end comes by backfill; return whether that triggers a decision."""
+    z = net.z[0]
+    if z.soonest > until:
+        return False
+    soonest = np.inf
+    for i in range(z.grants):
+        g = net.g[i]
+        if g.end <= until:
+            g.end = np.inf
+            k = g.coflow
+            settle(net, k, now)
+            net.c[k].speed -= g.rate
+            _end_flow(net, k, g.flow, g.row, g.sender)
+            leaves_at(net, k)
+            if net.c[k].live == 0:
+                net.c[k].end = now
+        soonest = min(soonest, g.end)
+    z.soonest = soonest
+    return bool(z.per_flow == 1)
+
+
+@inlined
+def end_coflows(net: Net, now: float, until: float, shares: bool) -> bool:
+    """End flows by their own rates and coflows; return whether that triggers a decision."""
+    z = net.z[0]
+    due = False
+    kept = 0
+    for i in range(z.active):
+        k = net.order[i]
+        c = net.c[k]
+        if c.end <= until:
+            if shares and c.live > 0:
+                due = _end_in_rows(net, k, now, until) or due
+            else:
+                c.live = 0
+        if c.live == 0:
+            c.finish = max(now, c.arrival)
+            z.soonest = np.inf
+            for j in range(z.grants):
+                if net.g[j].coflow == k:
+                    net.g[j].end = np.inf
+                z.soonest = min(z.soonest, net.g[j].end)
+            due = True
+            continue
+        if c.leave <= until:
+            c.leave = np.inf
+            c.limit = -np.inf  # it leaves at the next decision
+            due = True
+        net.order[kept] = k
+        kept += 1
+    z.active = kept
+    return due
+
+
+@inlined
+def _end_in_rows(net: Net, k: int, now: float, until: float) -> bool:
+    """End the flows of coflow k that are done, and find its next end; whether that triggers."""
+    c = net.c[k]
+    live = c.live
+    settle(net, k, now)
+    soonest = np.inf
+    for row in range(c.middle, c.last):
+        r = net.r[row]
+        if r.end <= until:
+            end, since, share, first = np.inf, r.since, net.s[row].share, r.flow
+            for f in range(first, first + r.width):
+                sender = c.first + net.peer[f]
+                rate = min(share, net.s[sender].share)
+                if net.left[f] > 0.0 and rate > 0.0:
+                    own = since + net.left[f] / rate
+                    if own <= until:
+                        _end_flow(net, k, f, row, sender)
+                    else:
+                        end = min(end, own)
+            r.end = end
+        soonest = min(soonest, r.end)
+    c.end = soonest
+    leaves_at(net, k)
+    return bool(c.live < live and net.z[0].per_flow == 1)
+
+
+@inlined
+def settle(net: Net, k: int, now: float) -> None:
+    """Bring the attained bytes of a coflow up to date."""
+    c = net.c[k]
+    c.sent += c.speed * (now - c.since)
+    c.since = now
+
+
+@inlined
+def leaves_at(net: Net, k: int) -> None:
+    """Find when a coflow reaches the limit of its queue under its standing rates."""
+    c = net.c[k]
+    limit = c.limit
+    missing = limit - c.sent
+    c.leave = np.inf
+    if 0.0 < limit < np.inf:
+        if missing <= SLACK * limit:
+            c.leave = c.since
+        elif c.speed > 0.0:
+            c.leave = c.since + missing / c.speed

@@ -1,0 +1,154 @@
+"""Coflows in a total order, each with the rates that let all its flows end together (MADD).
+
+Under MADD all flows of a coflow shrink by one factor, so the remaining bytes are kept as
+`scale` · `left` and a decision touches ports, never flows; only the few flows that the backfill
+serves change on their own.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from core.fluid.kernels.backfill import backfill
+from core.fluid.kernels.bit_ops import ZERO
+from core.fluid.kernels.clock import DECIDE, advance
+from core.fluid.kernels.completions import TINY
+from core.fluid.kernels.port_bits import give, rounded, take
+from core.fluid.kernels.remaining import GIVEN, refresh, remaining
+from core.fluid.state import FREE, LIVE, Net
+from core.jit import inlined, kernel
+from core.trace import Floats
+
+NEVER, BEFORE, AFTER = 0, 1, 2
+"""When to return to the caller: before each decision, so that it can set keys, or after it."""
+
+
+@kernel
+def simulate(net: Net, code: int, key: Floats, pause: int) -> int:
+    """Run to the end, or to a pause; coflows with the smallest key come first.
+
+    Returns DECIDE at a pause, DONE or STALLED.
+    """
+    z = net.z[0]
+    while True:
+        if z.pending == 0:
+            state = advance(net, False)
+            if state != DECIDE:
+                return state
+            _settle(net)
+            z.pending = 1
+            if pause == BEFORE:
+                return DECIDE
+        z.pending = 0
+        z.decided = z.now
+        z.events += 1
+        if code != GIVEN:
+            for i in range(z.active):
+                key[net.order[i]] = rounded(remaining(net, net.order[i], code))
+        _sort(net, key)
+        give(net, 1.0, 0.0)
+        for i in range(z.active):
+            _serve(net, net.order[i])
+        if z.backfill == 1:
+            backfill(net)
+        _end_by_grants(net)
+        if pause == AFTER:
+            return DECIDE
+
+
+@inlined
+def _settle(net: Net) -> None:
+    """Bring the remaining bytes of all active coflows up to date."""
+    z = net.z[0]
+    dt = z.now - z.decided
+    for i in range(z.active):
+        c = net.c[net.order[i]]
+        if c.gamma < np.inf:
+            c.scale = max(c.scale * (1.0 - dt / c.gamma), TINY)
+    for i in range(z.grants):
+        g = net.g[i]
+        if g.end == np.inf:  # the flow has ended; before anything is added up afresh
+            net.s[g.row].load -= g.last
+            net.s[g.sender].load -= g.last
+    for i in range(z.grants):
+        g = net.g[i]
+        c, r = net.c[g.coflow], net.r[g.row]
+        if c.live > 0:
+            moved = 0.0
+            if g.end < np.inf:
+                moved = g.rate * dt / c.scale
+                net.left[g.flow] = max(g.last - moved, TINY)
+            if g.last >= r.most:
+                r.stale = 1
+            for slot in (g.row, g.sender):
+                s = net.s[slot]
+                s.load -= moved
+                if s.load < 0.5 * s.summed or s.live == 0:
+                    refresh(net, g.coflow, slot)
+    z.grants = 0
+
+
+@inlined
+def _sort(net: Net, key: Floats) -> None:
+    """Sort the active coflows by key; those with equal keys by their place in the trace."""
+    order = net.order
+    for i in range(1, net.z[0].active):
+        k = order[i]
+        at = i
+        while at > 0 and (
+            key[k] < key[order[at - 1]] or (key[k] == key[order[at - 1]] and k < order[at - 1])
+        ):
+            order[at] = order[at - 1]
+            at -= 1
+        order[at] = k
+
+
+@inlined
+def _serve(net: Net, k: int) -> None:
+    """Let all flows of coflow k end together, if all ports that it needs have something free."""
+    c = net.c[k]
+    c.gamma = np.inf
+    c.end = np.inf
+    taken = ZERO
+    for w in range(net.free_bits.shape[1]):
+        taken |= net.port_bits[k, LIVE, w] & ~net.free_bits[FREE, w]
+    if taken != ZERO:
+        return
+    busiest = 0.0
+    for slot in range(c.first, c.last):
+        s = net.s[slot]
+        if s.live > 0:
+            busiest = max(busiest, s.load / net.free[s.port])
+    pace = 1.0 / busiest
+    for slot in range(c.first, c.last):
+        s = net.s[slot]
+        if s.live > 0:
+            take(net, s.port, s.load * pace)
+    c.gamma = busiest * c.scale
+    c.end = net.z[0].now + c.gamma
+
+
+@inlined
+def _end_by_grants(net: Net) -> None:
+    """Find the ends of the flows that the backfill serves.
+
+    Where the ends of flows trigger nothing they need no events of their own; then only those of
+    coflows are found all of whose flows are served.
+    """
+    z = net.z[0]
+    low, soonest = 0, np.inf
+    while low < z.grants:
+        k, last, high = net.g[low].coflow, 0.0, low  # the grants of a coflow lie together
+        c = net.c[k]
+        pace = 1.0 / c.gamma
+        while high < z.grants and net.g[high].coflow == k:
+            g = net.g[high]
+            left = g.last * c.scale
+            end = z.now + left / (left * pace + g.rate)
+            g.end = end
+            soonest, last = min(soonest, end), max(last, end)
+            high += 1
+        if high - low == c.live and z.per_flow == 0:
+            c.end = min(c.end, last)
+        low = high
+    z.soonest = soonest

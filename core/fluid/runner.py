@@ -1,0 +1,167 @@
+"""From a rule to a kernel: keys, weights and limits as arrays; then run to the end."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+
+import numpy as np
+
+from core.errors import ParameterError, SimulationError
+from core.fluid.demand import Demand
+from core.fluid.kernels import coflow_rates, dclas, fair, madd, matching, remaining
+from core.fluid.kernels.clock import DECIDE, STALLED
+from core.fluid.kernels.flow_state import Pairs, new_pairs
+from core.fluid.rules import Matching, Ordered, Queues, Rule
+from core.fluid.state import Net, new_net
+from core.fluid.view import View
+from core.parameters import Value, Values
+from core.schedulers import Scheduler
+from core.trace import Floats, Ints
+
+MB = 1e6
+_CODES = {
+    "once": remaining.GIVEN,
+    "length": remaining.LENGTH,
+    "size": remaining.SIZE,
+    "gamma": remaining.GAMMA,
+}
+
+
+def drive(sizes: Demand, scheduler: Scheduler, rule: Rule, values: Values) -> tuple[Floats, int]:
+    """Run a scheduler; return the finish of each coflow [s] and the number of decisions.
+
+    Raises
+    ------
+    ParameterError
+        ``queue.weights`` that do not fit, or numbers from the scheduler that cannot be used.
+    SimulationError
+        A clock that stands still.
+    """
+    net: Net | Pairs
+    if isinstance(rule, Ordered):
+        net = new_net(sizes)
+        set_clock(net, values)
+        state = _run_ordered(net, sizes, scheduler, rule, values)
+        finish = np.array(net.c.finish, np.float64)
+    elif isinstance(rule, Queues):
+        net = new_net(sizes)
+        set_clock(net, values)
+        state = _run_queues(net, sizes, scheduler, rule, values)
+        finish = np.array(net.c.finish, np.float64)
+    else:
+        net = new_pairs(sizes)
+        set_clock(net, values)
+        if isinstance(rule, Matching):
+            state = matching.simulate(net, matching.new_hold(net.capacity))
+        else:
+            state = fair.simulate(net, fair.new_pace(sizes.ports))
+        finish = net.finish
+    unfinished = np.flatnonzero(finish < 0)
+    if state == STALLED or len(unfinished):
+        ids = ", ".join(str(i) for i in sizes.coflow_id[unfinished[:5]])
+        raise SimulationError(
+            f"scheduler={scheduler.name}: the clock stands still at {net.z.now[0]!r} s after "
+            f"{net.z.events[0]} decisions, {net.z.active[0]} coflows active, "
+            f"{len(unfinished)} unfinished (ids {ids}…)"
+        )
+    return finish, int(net.z.events[0])
+
+
+def set_clock(net: Net | Pairs, values: Mapping[str, Value]) -> None:
+    """Set the switches of a run."""
+    net.z.interval[0] = float(values["engine.interval_ms"] or 0.0) / 1e3
+    net.z.per_flow[0] = values["engine.trigger"] == "flow"
+    net.z.backfill[0] = bool(values.get("engine.backfill", False))
+
+
+def _run_ordered(
+    net: Net, sizes: Demand, scheduler: Scheduler, rule: Ordered, values: Values
+) -> int:
+    key = np.zeros(len(sizes))
+    if rule.kernel is not None:
+        once = _ask(rule.key, net, sizes, scheduler, values, np.arange(len(sizes)))
+        mantissa, exponent = np.frexp(once)  # as `rounded` does in the kernels
+        key[:] = np.ldexp(np.rint(mantissa * 2.0**30), exponent - 30)
+        code = _CODES[rule.kernel] if values.get("order") == "remaining" else remaining.GIVEN
+        return int(madd.simulate(net, code, key, madd.NEVER))
+    while (state := madd.simulate(net, remaining.GIVEN, key, madd.BEFORE)) == DECIDE:
+        active = np.sort(net.order[: net.z.active[0]])
+        key[active] = _ask(rule.key, net, sizes, scheduler, values, active)
+    return int(state)
+
+
+def _run_queues(net: Net, sizes: Demand, scheduler: Scheduler, rule: Queues, values: Values) -> int:
+    weight = _ask(rule.weight, net, sizes, scheduler, values, np.arange(len(sizes)))
+    if not np.all(weight > 0):
+        raise ParameterError(f"scheduler={scheduler.name}: a weight is not > 0")
+    set_queues(net, weight, limits(values))
+    weights = queue_weights(values)
+    return int(dclas.simulate(net, modes(values), limits(values), weights, False))
+
+
+def set_queues(net: Net, weight: Floats, upper: Floats) -> None:
+    """Put all coflows into the highest queue."""
+    net.c.weight[:] = weight
+    net.c.limit[:] = upper[0] * weight if len(upper) > 0 else np.inf
+
+
+def _ask(
+    rule: Callable[[View, Values], Floats],
+    net: Net,
+    sizes: Demand,
+    scheduler: Scheduler,
+    values: Values,
+    coflows: Ints,
+) -> Floats:
+    view = View(sizes, net, coflows, scheduler.name, scheduler.info)
+    numbers = np.asarray(rule(view, values), np.float64)
+    if numbers.shape != (len(coflows),) or np.isnan(numbers).any():
+        raise ParameterError(
+            f"scheduler={scheduler.name}: its rule returned an array of shape {numbers.shape} or "
+            f"with NaN; it needs one number for each of {len(coflows)} coflows"
+        )
+    return numbers
+
+
+def modes(values: Values) -> Ints:
+    """Threshold mode and allocation as the kernel takes them."""
+    per_queue = values["queue.threshold_mode"] == "per_queue"
+    max_min = values["engine.within"] == "max_min"
+    return np.array(
+        [
+            dclas.PER_QUEUE if per_queue else dclas.CUMULATIVE,
+            coflow_rates.MAX_MIN if max_min else coflow_rates.EQUAL_SPLIT,
+        ]
+    )
+
+
+def limits(values: Values) -> Floats:
+    """Upper limits of all queues but the last, or their quotas [B], shape (K − 1,)."""
+    first, base = float(values["queue.first_threshold_mb"] or 0), float(values["queue.base"] or 0)
+    with np.errstate(over="ignore"):
+        return first * MB * base ** np.arange(int(values["queue.count"] or 1) - 1, dtype=np.float64)
+
+
+def queue_weights(values: Values) -> Floats:
+    """Weights of all queues, shape (K,); empty with strict priority.
+
+    Raises
+    ------
+    ParameterError
+        Text that is not K numbers > 0.
+    """
+    if values["queue.between"] == "strict":
+        return np.empty(0)
+    count = int(values["queue.count"] or 1)
+    text = values["queue.weights"]
+    if text is None:
+        return np.arange(count, 0, -1, dtype=np.float64)
+    try:
+        weights = np.array([float(part) for part in str(text).replace(",", " ").split()])
+    except ValueError:
+        weights = np.empty(0)
+    if len(weights) != count or not np.all((weights > 0) & (weights < np.inf)):
+        raise ParameterError(
+            f"queue.weights={text}: needs {count} numbers > 0 (queue.count), as in '3 2 1'"
+        )
+    return weights

@@ -1,0 +1,13 @@
+"""The command line: from words to a checked request. The only importer of Hydra.
+
+=====================  ==================================================================
+`sweep.cli.main`       the command line itself: help, errors, exit codes
+`sweep.cli.overrides`  words in Hydra's grammar: keys and their values
+`sweep.cli.compose`    configuration files, composed by Hydra
+`sweep.cli.request`    words and files together: a grid and the options of a run
+`sweep.cli.options`    every option of a run, declared
+`sweep.cli.help`       the text of ``--help``
+=====================  ==================================================================
+
+A configuration is composed once per combination of groups; `sweep.grid` sets values in memory.
+"""

@@ -1,0 +1,78 @@
+"""What failed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+from typing import Any
+
+from rich.console import Console
+
+from sweep.console.fitted_table import Column, Report
+from sweep.store.row_values import Row, assignments, parameter_columns, varying_columns
+
+MOST_FAILURES = 20
+
+
+def failures_table(
+    rows: Sequence[Row],
+    *,
+    of: int | None = None,
+    counts: Counter[str] | None = None,
+    axes: Sequence[str] = (),
+) -> Report:
+    """Return the table of the points that are not ok; by message where there are many.
+
+    Parameters
+    ----------
+    rows : sequence of mapping of str to value
+        Rows of results by column; of many failures with one message some suffice.
+    of : int, optional
+        Points that there are, failed or not; all are in `rows` if not given.
+    counts : Counter, optional
+        Points by message, if not all that failed are in `rows`.
+    axes : sequence of str
+        Columns that tell points apart, besides those that vary in `rows`.
+    """
+    failed = [row for row in rows if row["status"] != "ok"]
+    known = ("engine", "workload", *parameter_columns(rows), "replicate")
+    telling = {*varying_columns(rows, known), *axes}
+    varying = [name for name in dict.fromkeys((*known, *axes)) if name in telling]
+
+    def point(row: Row) -> str:
+        return " ".join([str(row["scheduler"]), *assignments(row, varying)])
+
+    if not failed:
+        return Report(["no point failed"], [])
+    messages = [message_of(row) for row in failed]
+    count = Counter(messages) if counts is None else counts
+    total = sum(count.values())
+    below = []
+    if many := total > MOST_FAILURES:
+        first = {message: row for row, message in reversed([*zip(failed, messages, strict=True)])}
+        messages = [message for message, _ in count.most_common(MOST_FAILURES) if message in first]
+        failed = [first[message] for message in messages]
+        if len(count) > len(messages):
+            below = [f"{len(count) - len(messages)} more messages; the dataset has all"]
+    columns = [
+        Column("point_id", [str(row["point_id"]) for row in failed]),
+        Column("point", [point(row) for row in failed], number=False),
+        Column("status", [str(row["status"]) for row in failed], number=False),
+        Column("message", messages, number=False),
+    ]
+    above = f"{total} of {of or len(rows)} points failed"
+    if many:
+        columns.insert(0, Column("points", [str(count[message]) for message in messages]))
+        above += "; by message, with the first point of each"
+    return Report([above], columns, below)
+
+
+def print_failures(rows: Sequence[Row], console: Console, **more: Any) -> None:
+    """Print `failures_table`."""
+    console.print(failures_table(rows, **more), crop=False)
+
+
+def message_of(row: Row) -> str:
+    """Return the first line of what was said."""
+    lines = str(row.get("error") or "").strip().splitlines()
+    return lines[0] if lines else "(no message)"

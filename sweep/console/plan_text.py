@@ -1,0 +1,133 @@
+"""What a plan is, in words: axes, rows, points, why rows are one point, how long it may take."""
+
+from __future__ import annotations
+
+import math
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from rich.console import Console
+
+from core.errors import StoreError
+from sweep.grid.plan import Plan
+from sweep.grid.rows import Interval, combinations
+from sweep.store import read_results
+
+_ENOUGH = 5000
+"""Rows of an earlier run that an estimate is made from."""
+
+MOST_VALUES = 20
+"""Of an axis that are all listed."""
+
+Kind = tuple[str, str, str]
+"""Scheduler, engine, workload."""
+
+
+def describe(plan: Plan, console: Console) -> None:
+    """Print axes, grid rows and unique points, and why rows are one point."""
+
+    def say(text: str) -> None:
+        console.print(text, markup=False, soft_wrap=True)
+
+    fixed = []
+    for key, values in plan.axes.items():
+        if isinstance(values, Interval):
+            say(f"  {key}: {values}")
+        elif len(values) > 1:
+            say(f"  {key}: {_listed(values)}")
+        else:
+            fixed.append(f"{key}={values[0]}")
+    for keys in plan.shape.zipped:
+        say(f"  in step: {', '.join(keys)}")
+    for key, number in plan.repeated.items():
+        say(f"  {key}: {count(number, 'repeated value')} left out")
+    if fixed:
+        say(f"  {' '.join(fixed)}")
+    rows, points, all_rows = len(plan.rows), len(plan.points), combinations(plan.axes, plan.shape)
+    parts = []
+    if plan.shape.sample is not None:
+        parts.append(f"{count(plan.shape.sample, 'draw')} ({plan.shape.method})")
+    elif all_rows != rows:
+        parts.append(count(all_rows, "combination"))
+    replicates = " with replicates" if rows != plan.asked else ""
+    condition = f" where {plan.shape.condition}" if plan.shape.condition is not None else ""
+    parts.append(f"{count(rows, 'grid row')}{replicates}{condition}")
+    say(f"{', '.join(parts)}: {count(points, 'unique point')}")
+    if points < rows:
+        reasons = plan.unread()
+        others = "the other row needs no run of its own"
+        if rows - points > 1:
+            others = f"the other {rows - points} rows need no run of their own"
+        say(others + ":" * bool(reasons))
+        for reason in reasons:
+            say(f"  {reason}")
+
+
+def _listed(values: Sequence[Any]) -> str:
+    """Return the values of an axis, of many the first and the last."""
+    if len(values) <= MOST_VALUES:
+        return ", ".join(map(str, values))
+    return f"{', '.join(map(str, values[:3]))}, … {values[-1]} ({len(values)} values)"
+
+
+def estimate(plan: Plan, directory: str, workers: int, console: Console) -> None:
+    """Print how long the points may take, by those of an earlier run.
+
+    Parameters
+    ----------
+    plan : Plan
+    directory : str
+        Dataset of the earlier run; of points of which it has none the time is not known.
+    workers : int
+    console : Console
+    """
+    kinds = plan.points.without(()).kinds()
+    known = _seconds(directory)
+    total = sum(number * known[kind] for kind, number in kinds.items() if kind in known)
+    unknown = [" ".join(kind) for kind in kinds if kind not in known]
+    text = "not known"
+    if len(unknown) < len(kinds):
+        text = f"about {duration(total / workers)} on {count(workers, 'worker')}, by {directory}"
+    if unknown:
+        link = "; without" if len(unknown) < len(kinds) else ":"
+        text += f"{link} {'; '.join(unknown[:3])}, of which {directory} has no points"
+    console.print(f"time: {text}", markup=False, soft_wrap=True)
+
+
+def _seconds(directory: str) -> Mapping[Kind, float]:
+    """Return the mean time of a point of each kind in a dataset [s]."""
+    found: defaultdict[Kind, list[float]] = defaultdict(list)
+    seen = 0
+    try:
+        for rows in read_results(directory):
+            for row in rows:
+                if row["wall_s"] is not None:
+                    found[row["scheduler"], row["engine"], row["workload"]].append(row["wall_s"])
+            if (seen := seen + len(rows)) >= _ENOUGH:
+                break
+    except StoreError:  # of another version: no estimate
+        pass
+    return {kind: math.fsum(times) / len(times) for kind, times in found.items()}
+
+
+def duration(seconds: float) -> str:
+    """Return a time in words.
+
+    >>> duration(0.2), duration(75), duration(7260)
+    ('a second', '75 s', '121 min')
+    """
+    if seconds < 1:
+        return "a second"
+    if seconds < 120:
+        return f"{seconds:.0f} s"
+    return f"{seconds / 60:.0f} min" if seconds < 3 * 3600 else f"{seconds / 3600:.1f} h"
+
+
+def count(number: int, noun: str) -> str:
+    """Return a number with its noun.
+
+    >>> count(1, "point"), count(2, "point")
+    ('1 point', '2 points')
+    """
+    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

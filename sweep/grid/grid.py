@@ -1,0 +1,154 @@
+"""`Grid`: what was asked for, and the checks that need no expansion."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence, Set
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from core import registry
+from core.errors import GridError, ParameterError, nearest
+from core.parameters import Parameter, Value, condition
+from core.schedulers import schedulers
+from core.workloads import workloads
+from sweep.grid.options import SEED
+from sweep.grid.rows import Axes, Interval, Shape
+
+
+@dataclass(frozen=True)
+class Grid:
+    """What was asked for.
+
+    Attributes
+    ----------
+    axes : mapping of str to sequence
+        Values to combine, by key; the first key varies slowest. Names of schedulers, engines and
+        workloads are axes too, of one value where only one was given.
+    bases : mapping of (engine, workload) to mapping
+        Values of all parameters that are not axes, by key, as composed for these groups.
+    given : frozenset of str
+        Keys that somebody asked for: each has to be read by at least one point.
+    seed, replicates : Value
+        Used where they are not axes.
+    shape : Shape
+        Axes in step, a condition, a sample.
+    """
+
+    axes: Axes
+    bases: Mapping[tuple[str, str], Mapping[str, Any]]
+    given: frozenset[str] = frozenset()
+    seed: Any = 0
+    replicates: Any = 1
+    shape: Shape = field(default_factory=Shape)
+
+
+def checked_axes(
+    grid: Grid,
+) -> tuple[dict[str, list[Any] | Interval], dict[str, int]]:
+    """Return the axes in their declared types without repeated values, and how many those were."""
+    known: dict[str, Mapping[str, Any]] = {
+        "scheduler": schedulers(),
+        "engine": registry.engines(),
+        "workload": workloads(),
+    }
+    axes: dict[str, list[Any] | Interval] = {}
+    repeated: dict[str, int] = {}
+    in_step = {key for keys in grid.shape.zipped for key in keys}
+    for key, values in grid.axes.items():
+        if isinstance(values, Interval):
+            axes[key] = _checked_interval(key, values)
+            continue
+        if not values:
+            raise GridError(f"{key}: an empty list makes no grid; give at least one value")
+        checked = []
+        for value in values:
+            if key in known:
+                if value not in known[key]:
+                    hint = nearest(str(value), known[key])
+                    raise GridError(
+                        f"{key}={value}: unknown{hint}; allowed is one of "
+                        + ", ".join(sorted(known[key]))
+                    )
+                checked.append(value)
+            else:
+                checked.append(_check_somewhere(key, value))
+        distinct = list(dict.fromkeys(checked))
+        if key in in_step:
+            axes[key] = checked
+        else:
+            axes[key] = distinct
+            if len(distinct) < len(checked):
+                repeated[key] = len(checked) - len(distinct)
+    return axes, repeated
+
+
+def _checked_interval(key: str, interval: Interval) -> Interval:
+    kinds = {parameter.kind for parameter in declarations().get(key, ())}
+    if not kinds or not kinds <= {int, float}:
+        raise GridError(f"{key}={interval}: only a number has an interval")
+    if not interval.low < interval.high or (interval.log and interval.low <= 0):
+        raise GridError(f"{key}={interval}: an interval ends above its start, of a log > 0")
+    for end in (interval.low, interval.high):
+        _check_somewhere(key, end)
+    return replace(interval, whole=kinds == {int})
+
+
+def _check_somewhere(key: str, value: Any) -> Value:
+    """Check a value by any declaration of its key that allows it.
+
+    Workloads may declare one key with different ranges: the point's own comes later.
+    """
+    problem: ParameterError | None = None
+    for parameter in declarations()[key]:
+        try:
+            return parameter.check(value)
+        except ParameterError as error:
+            problem = error
+    assert problem is not None
+    raise problem
+
+
+def declarations() -> dict[str, list[Parameter]]:
+    """Return every declaration of every key that can be an axis."""
+    found: dict[str, list[Parameter]] = {"seed": [SEED]}
+    rules = [rule for s in schedulers().values() for rule in s.rules.values()]
+    declared = [owner.parameters for owner in (*rules, *registry.engines().values())]
+    declared += [workload.all_parameters for workload in workloads().values()]
+    for parameters in declared:
+        for parameter in parameters:
+            if parameter not in found.setdefault(parameter.key, []):
+                found[parameter.key].append(parameter)
+    return found
+
+
+def check_all_read(grid: Grid, read: Set[str]) -> None:
+    """Raise `GridError` for a key that was asked for and that no point reads."""
+    for key in sorted(grid.given - read):
+        readers, when = _readers(key), condition(declarations().get(key, ()))
+        who = f"by {readers}" if readers else ""
+        which = f"with {when}" if when else ""
+        said = ", ".join(text for text in (who, which) if text)
+        raise GridError(
+            f"{key}: no point of this grid reads it" + (f"; it is read {said}" if said else "")
+        )
+
+
+def _readers(key: str) -> str:
+    found = [
+        f"scheduler={name} (engine={engine})"
+        for name, scheduler in schedulers().items()
+        for engine, rule in scheduler.rules.items()
+        if any(p.key == key for p in rule.parameters)
+    ]
+    found += [f"engine={n}" for n, e in registry.engines().items() if _declares(e.parameters, key)]
+    by = [n for n, w in workloads().items() if _declares(w.all_parameters, key)]
+    if len(by) < len(workloads()):  # by all: only its condition says something
+        found += [f"workload={n}" for n in by]
+    if key in ("seed", "replicates"):
+        found = [f"workload={n}" for n, w in workloads().items() if w.seeded]
+        found.append("any other with a shuffle.partitioner")
+    return ", ".join(found)
+
+
+def _declares(parameters: Sequence[Parameter], key: str) -> bool:
+    return any(p.key == key for p in parameters)

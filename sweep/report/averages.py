@@ -1,0 +1,190 @@
+"""Settings: points that differ in nothing but the replicate, averaged, with intervals."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from numbers import Real
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+import pandas as pd
+
+from core.metrics import METRICS, SHUFFLE_METRICS
+from core.registry import parameters
+from sweep.console.closing_table import t95
+from sweep.report.drawing.chart import Axis
+from sweep.store.row_values import key_of, shown_value
+
+MEASURES = tuple(m for m in (*METRICS, *SHUFFLE_METRICS) if m.name not in ("coflows", "bound_s"))
+_SHORT = {
+    "mean_cct_s": "mean CCT",
+    **{f"p{q}_cct_s": f"CCT, {q}th percentile" for q in (50, 90, 95, 99)},
+    "max_cct_s": "largest CCT",
+    **{f"{b.lower()}_mean_cct_s": f"mean CCT of {b} coflows" for b in ("SN", "LN", "SW", "LW")},
+    "makespan_s": "makespan",
+    "mean_slowdown": "mean slowdown (CCT / Γ)",
+    "share_below_1000s": "coflows with CCT < 1000 s",
+    "gap": "distance to the bound",
+    "events": "decisions",
+    "fos_records": "FoS of records",
+    "fos_bytes": "FoS of bytes",
+    "max_over_mean": "largest bucket / mean",
+    "mean_job_s": "mean job time",
+    "sample_cost_s": "sampling time",
+    "fragments_per_key": "fragments per key",
+    "predicted_fos": "predicted FoS",
+}
+_SHARES = {"share_below_1000s", "gap", "unseen", "sampled_share", "skewed_buckets", "empty_buckets"}
+LARGER_IS_BETTER = frozenset({"share_below_1000s"})
+
+Floats = npt.NDArray[np.float64]
+
+
+def measure_axis(name: str, **more: Any) -> Axis:
+    """Return the axis of a metric of results."""
+    metric = next(m for m in MEASURES if m.name == name)
+    label = _SHORT.get(name, name.removesuffix("_s").replace("_", " "))
+    return Axis(name, label, metric.unit, share=name in _SHARES, **more)
+
+
+def key_axis(column: str) -> Axis:
+    """Return the axis of a parameter."""
+    known = {parameter.column: parameter.unit for parameter in parameters().values()}
+    return Axis(column, key_of(column), known.get(column, ""))
+
+
+def metric_title(name: str) -> str:
+    """Return what a metric of results is called, with the unit of its numbers as they are."""
+    axis = measure_axis(name)
+    return f"{axis.label} (as a fraction)" if axis.share else axis.title
+
+
+def measures_in(frame: pd.DataFrame) -> list[str]:
+    """Return the metrics of which a table has values, the mean CCT first."""
+    there = [m.name for m in MEASURES if m.name in frame and frame[m.name].notna().any()]
+    return sorted(there, key=lambda n: n != "mean_cct_s")
+
+
+def settings_table(
+    points: pd.DataFrame, conditions: Sequence[str], knobs: Sequence[str]
+) -> pd.DataFrame:
+    """Average points over their replicates.
+
+    Returns
+    -------
+    DataFrame
+        One row per combination of conditions and knobs, in the order of the grid: those, ``label``,
+        ``n`` (points in the mean), the mean of every metric, and where some n > 1 half its 95 %
+        interval by Student's t as ``<metric>_half``; ``bound_s``. ``gap`` is the ratio of the
+        means, minus one.
+    """
+    by = [*conditions, *knobs]
+    groups = points.groupby(by, sort=False, dropna=False)
+    number = np.asarray(groups.ngroup(), np.int64)
+    first = ~pd.Series(number).duplicated().to_numpy()
+    frame = points.loc[first, by].reset_index(drop=True)
+    frame["label"] = labels(frame, knobs)
+    n = np.bincount(number, minlength=len(frame))
+    frame["n"] = n
+    new = {}
+    for name in [*measures_in(points), "bound_s"]:
+        if name not in points:
+            continue
+        values = points[name].to_numpy(np.float64, na_value=np.nan)
+        mean, half = mean_and_half(values, number, len(frame))
+        new[name] = mean
+        if n.max(initial=0) > 1 and name != "bound_s":
+            new[f"{name}_half"] = half
+    if {"gap", "mean_cct_s", "bound_s"} <= {*new}:
+        new["gap"], half = _gap(points, number, len(frame))
+        if "gap_half" in new:
+            new["gap_half"] = half
+    return pd.concat([frame, pd.DataFrame(new, index=frame.index)], axis=1)
+
+
+def _gap(points: pd.DataFrame, group: npt.NDArray[np.int64], n: int) -> tuple[Floats, Floats]:
+    """Return mean CCT over mean bound, minus one, and half its interval: that of a ratio of means.
+
+    Its spread is that of CCT − ratio · bound over the mean bound. There is none where a point of
+    the group has no bound.
+    """
+    cct = points["mean_cct_s"].to_numpy(np.float64, na_value=np.nan)
+    bound = points["bound_s"].to_numpy(np.float64, na_value=np.nan)
+    sums = np.bincount(group, bound, minlength=n)  # NaN where one is missing
+    with np.errstate(invalid="ignore", divide="ignore"):
+        ratio = np.where(sums > 0, np.bincount(group, cct, minlength=n) / sums, np.nan)
+        rest = (cct - ratio[group] * bound) * (np.bincount(group, minlength=n) / sums)[group]
+    return ratio - 1, mean_and_half(rest, group, n)[1]
+
+
+def mean_and_half(values: Floats, group: npt.NDArray[np.int64], n: int) -> tuple[Floats, Floats]:
+    """Return the mean of each group and half its 95 % interval; NaN where there is none."""
+    there = ~np.isnan(values)
+    group, values = group[there], values[there]
+    count = np.bincount(group, minlength=n)
+    with np.errstate(invalid="ignore", divide="ignore"):
+        mean = np.bincount(group, values, minlength=n) / count
+        square = np.bincount(group, (values - mean[group]) ** 2, minlength=n)
+        t = np.array([np.nan, np.nan, *(t95(k - 1) for k in range(2, count.max(initial=1) + 1))])
+        half = t[count] * np.sqrt(square / (count - 1) / count)
+    return mean, half
+
+
+def labels(frame: pd.DataFrame, knobs: Sequence[str], of: str = "scheduler") -> list[str]:
+    """Name settings: the scheduler, and the parameters in which it has several values."""
+    texts = frame[of].astype(str).to_numpy(object)
+    for _, group in frame.groupby(of, sort=False):
+        for name in knobs:
+            if name != of and group[name].nunique(dropna=True) > 1:
+                shown = ["" if pd.isna(v) else f" {key_of(name)}={plain(v)}" for v in group[name]]
+                at = frame.index.get_indexer(group.index)
+                texts[at] = [a + b for a, b in zip(texts[at], shown, strict=True)]
+    return [str(text) for text in texts]
+
+
+def in_order(column: pd.Series) -> list[Any]:
+    """Return the values of a column, each once: numbers ascending, then words as they come."""
+
+    def place(value: Any) -> tuple[int, float]:
+        if isinstance(value, Real) and not isinstance(value, bool) and value == value:
+            return 0, float(value)
+        return 1, 0.0
+
+    return sorted(column.unique(), key=place)
+
+
+def plain(value: Any) -> str:
+    """Return a value of a parameter as the command line has it; – where it is missing."""
+    missing = value is None or value is pd.NA or (isinstance(value, float) and np.isnan(value))
+    return shown_value(None if missing else getattr(value, "item", lambda: value)())
+
+
+def shown_settings(
+    settings: pd.DataFrame, conditions: Sequence[str], most: int = 12, under: int = 12
+) -> pd.DataFrame:
+    """Return few settings: all, or where there are more than `most` the best of each scheduler.
+
+    Those are in the order of the schedulers, so that the first scheduler of the grid remains the
+    first. Of the conditions the first `under` are kept.
+    """
+    kept = []
+    for number, (_, group) in enumerate(by(settings, conditions)):
+        if number == under:
+            break
+        if len(group) > most:
+            group = _best_of_each(group)
+        kept.append(group)
+    return pd.concat(kept) if kept else settings
+
+
+def _best_of_each(group: pd.DataFrame) -> pd.DataFrame:
+    """Return the setting of each scheduler with the smallest mean CCT, in the grid's order."""
+    place = {name: k for k, name in enumerate(group["scheduler"].unique())}
+    best = group.sort_values("mean_cct_s", kind="stable").drop_duplicates("scheduler")
+    return best.sort_values("scheduler", key=lambda names: names.map(place), kind="stable")
+
+
+def by(frame: pd.DataFrame, names: Sequence[str]) -> Iterable[tuple[Any, pd.DataFrame]]:
+    """Yield the parts of a table with the same values of some columns; none: the table."""
+    return frame.groupby(list(names), sort=False, dropna=False) if names else [((), frame)]

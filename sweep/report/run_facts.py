@@ -1,0 +1,86 @@
+"""What ran: the facts of a run, what a reader has to know first, and what failed."""
+
+from __future__ import annotations
+
+import pandas as pd
+
+from sweep.report.averages import plain
+from sweep.report.data import RUN, Dataset, Run
+from sweep.store.row_values import key_of
+
+
+def facts(run: Run, data: Dataset) -> list[tuple[str, str]]:
+    """Return what is known about a run, in the order of the page."""
+    manifest = run.manifest
+    rows = data.grid[data.grid[RUN] == run.name] if RUN in data.grid else data.grid
+    done = rows["status"].notna()
+    ok = rows["status"].eq("ok").fillna(False)
+    points = rows.loc[done, "point_id"].nunique()
+    failed = rows.loc[done & ~ok, "point_id"].nunique()
+    machine = manifest.get("machine") or {}
+    versions = manifest.get("versions") or {}
+    axes = manifest.get("axes") or {}
+    found = [
+        ("dataset", run.path),
+        ("command", str(manifest.get("command", ""))),
+        ("grid", "; ".join(f"{k}: {_listed(v)}" for k, v in axes.items())),
+        ("grid rows", str(len(rows))),
+        ("unique points", f"{rows['point_id'].nunique()}: {points - failed} ok, {failed} failed, "
+         f"{rows.loc[~done, 'point_id'].nunique()} not finished"),
+        ("state", str(manifest.get("state", ""))),
+        ("started", str(manifest.get("started", ""))),
+        ("ended", str(manifest.get("ended", ""))),
+        ("time", f"{manifest['wall_s']} s" if manifest.get("wall_s") is not None else ""),
+        ("machine", " ".join(str(v) for v in machine.values() if v) + " CPUs" * bool(machine)),
+        ("versions", ", ".join(f"{k} {v}" for k, v in versions.items() if v)),
+        ("commit", str(manifest.get("git_commit") or "")),
+    ]  # fmt: skip
+    return [(key, value) for key, value in found if value]
+
+
+def notices(data: Dataset) -> list[str]:
+    """Return what has to be said before anything else: unfinished, failed, nothing to show."""
+    found = []
+    for run in data.runs:
+        rows = data.grid[data.grid[RUN] == run.name] if RUN in data.grid else data.grid
+        name = f"{run.name}: " if len(data.runs) > 1 else ""
+        open_ = rows.loc[rows["status"].isna(), "point_id"].nunique()
+        total = rows["point_id"].nunique()
+        ok = rows["status"].eq("ok").fillna(False)
+        failed = rows.loc[rows["status"].notna() & ~ok, "point_id"].nunique()
+        if open_:
+            found.append(
+                f"{name}this run is not finished ({run.manifest.get('state', 'unknown')}): "
+                f"{total - open_} of {total} points are there, and only those are shown."
+            )
+        if failed and not ok.any():
+            found.append(
+                f"{name}every point that ran has failed: there is nothing to draw, see Failures."
+            )
+        elif failed:
+            found.append(f"{name}{failed} of {total} points failed; they are not in the figures.")
+    return [*found, *data.troubles.values()]
+
+
+def failures(data: Dataset) -> pd.DataFrame:
+    """Return the points that failed: point, status and message."""
+    grid = data.grid
+    ok = grid["status"].eq("ok").fillna(False)
+    keys = [n for n in (RUN, "point_id") if n in grid]
+    failed = grid[grid["status"].notna() & ~ok].drop_duplicates(keys)
+    varying = [n for n in data.parameters if n != RUN and grid[n].nunique(dropna=True) > 1]
+    names = list(dict.fromkeys(["scheduler", *varying]))
+    words = [
+        " ".join(
+            f"{key_of(n)}={plain(v)}" for n, v in zip(names, row, strict=True) if not pd.isna(v)
+        )
+        for row in failed[names].itertuples(index=False)
+    ]
+    return failed[keys].assign(point=words, status=failed["status"], error=failed["error"])
+
+
+def _listed(values: object) -> str:
+    if not isinstance(values, list):
+        return str(values)
+    shown = [plain(v) for v in values]
+    return ", ".join(shown if len(shown) <= 12 else [*shown[:11], f"… ({len(shown)})"])
