@@ -7,7 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-ROOT = Path(__file__).resolve().parents[1]
+from tests.paths import ROOT
 
 GRID = (
     *("scheduler=asebf,aalo,varys", "width=receiver,max", "queue.first_threshold_mb=5,20"),

@@ -1,0 +1,268 @@
+"""Laws of the fluid engine: what holds for every trace, scheduler and parameter."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from core.fluid import Ordered, Queues, View, run, runner
+from core.fluid.demand import demand
+from core.fluid.engine import PARAMETERS
+from core.fluid.kernels import dclas, madd, remaining
+from core.fluid.kernels.clock import DECIDE
+from core.fluid.state import Net, new_net
+from core.parameters import defaults
+from core.schedulers import schedulers
+from core.trace import Floats, Trace, from_flows
+from tests.fluid_cases import GIGABIT, SCHEDULERS, random_trace, random_values
+
+SEEDS = st.integers(0, 10**9)
+COFLOW_LEVEL = [s for s in SCHEDULERS if s not in ("fair", "srpt")]
+many = settings(max_examples=60, deadline=None, derandomize=True)
+
+
+def case(seed: int) -> tuple[Trace, dict[str, Any]]:
+    r = random.Random(seed)
+    return random_trace(r), random_values(r)
+
+
+def cct(trace: Trace, scheduler: str, values: dict[str, Any]) -> Floats:
+    outcome = run(trace, schedulers()[scheduler], values)
+    return outcome.finish_s - outcome.start_s
+
+
+def changed(trace: Trace, **fields: Any) -> Trace:
+    return Trace(**{**vars(trace), **fields})
+
+
+# --- At each decision ---------------------------------------------------------------------------
+
+
+def decisions(trace: Trace, scheduler: str, values: dict[str, Any]) -> Iterator[Net]:
+    """Yield the state after each decision, which the compiled loop does not show."""
+    found = schedulers()[scheduler]
+    rule = found.rules["fluid"]
+    assert isinstance(rule, Ordered | Queues)
+    values = {**defaults((*rule.parameters, *PARAMETERS)), **values}
+    capacity = np.full(2 * trace.ports, values["fabric.gbps"] * GIGABIT)
+    sizes = demand(trace, capacity, values["fabric.local_is_free"])
+    net = new_net(sizes)
+    runner.set_clock(net, values)
+    view = View(sizes, net, np.arange(len(trace)), scheduler, found.info)
+    if isinstance(rule, Queues):
+        options = runner.modes(values), runner.limits(values), runner.queue_weights(values)
+        runner.set_queues(net, rule.weight(view, values), options[1])
+        while dclas.simulate(net, *options, True) == DECIDE:
+            yield net
+    else:
+        key = np.array(rule.key(view, values), np.float64)
+        while madd.simulate(net, remaining.GIVEN, key, madd.AFTER) == DECIDE:
+            yield net
+
+
+def live_flows(net: Net) -> Iterator[tuple[int, int, int, int]]:
+    """Yield coflow, row, slot of the sender and place of each live flow."""
+    for k in net.order[: net.z[0].active]:
+        for row in range(net.c[k].middle, net.c[k].last):
+            for f in range(net.r[row].flow, net.r[row].flow + net.r[row].width):
+                if net.left[f] > 0:
+                    yield int(k), row, int(net.c[k].first + net.peer[f]), f
+
+
+def flows_now(net: Net) -> tuple[Floats, Floats, Floats, Floats]:
+    """Return sender, receiver (as ports), rate and remaining bytes of each live flow."""
+    rows = []
+    for k, row, sender, f in live_flows(net):
+        left = net.left[f] * net.c[k].scale
+        own = left / net.c[k].gamma
+        if net.c[k].gamma == np.inf:
+            own = min(net.s[row].share, net.s[sender].share)
+            left -= own * (net.z[0].now - net.r[row].since)
+        granted = [g.rate for g in net.g[: net.z[0].grants] if g.flow == f]
+        rows.append((net.s[sender].port, net.s[row].port, own + sum(granted), left))
+    sender, receiver, rate, left = np.array(rows or np.empty((0, 4)), np.float64).T
+    return sender, receiver, rate, left
+
+
+@pytest.mark.parametrize("scheduler", COFLOW_LEVEL)
+@given(seed=SEEDS)
+@many
+def test_ports_carry_no_more_than_they_can(scheduler: str, seed: int) -> None:
+    trace, values = case(seed)
+    for net in decisions(trace, scheduler, values):
+        sender, receiver, rate, left = flows_now(net)
+        assert np.all(rate >= 0)
+        assert np.all(left > 0)
+        used = np.bincount(sender.astype(int), rate, len(net.free))
+        used += np.bincount(receiver.astype(int), rate, len(net.free))
+        assert np.all(used <= net.capacity * (1 + 1e-9))
+        if len(rate):
+            np.testing.assert_allclose(net.capacity - used, net.free, rtol=1e-9, atol=1.0)
+
+
+@pytest.mark.parametrize("scheduler", COFLOW_LEVEL)
+@given(seed=SEEDS)
+@many
+def test_backfill_leaves_no_flow_with_both_ports_free(scheduler: str, seed: int) -> None:
+    trace, values = case(seed)
+    values["engine.backfill"] = True
+    for net in decisions(trace, scheduler, values):
+        sender, receiver, _, _ = flows_now(net)
+        free = net.free
+        assert not np.any((free[sender.astype(int)] > 0) & (free[receiver.astype(int)] > 0))
+
+
+@pytest.mark.parametrize("scheduler", COFLOW_LEVEL)
+@given(seed=SEEDS)
+@many
+def test_bytes_are_conserved(scheduler: str, seed: int) -> None:
+    """Between two decisions a live flow loses rate · time, and what has gone was carried."""
+    trace, values = case(seed)
+    values["engine.trigger"] = "flow"
+    before: dict[tuple[int, int, int], tuple[float, float]] = {}
+    then = 0.0
+    for net in decisions(trace, scheduler, values):
+        now = net.z[0].now
+        names = [(k, row, sender) for k, row, sender, _ in live_flows(net)]
+        _, _, rate, left = flows_now(net)
+        after = dict(zip(names, zip(rate, left, strict=True), strict=True))
+        for name, (speed, amount) in before.items():
+            remains = after.get(name, (0.0, 0.0))[1]
+            # With ticks a flow may end, and its rate with it, before the next decision.
+            carried = min(amount, speed * (now - then))
+            assert amount - carried == pytest.approx(remains, abs=1e-6 * max(1.0, amount))
+        before, then = after, now
+    assert not before
+
+
+@pytest.mark.parametrize("scheduler", ["fifo", "varys"])
+@pytest.mark.parametrize("trigger", ["flow", "coflow"])
+def test_loads_are_what_the_flows_have_left(scheduler: str, trigger: str) -> None:
+    """Of meshes large enough that many flows of a port end in one decision."""
+    r = random.Random(5)
+    coflows = []
+    for k in range(12):
+        senders, receivers = (r.sample(range(70), r.randint(1, 30)) for _ in range(2))
+        sizes = {j: r.randint(1, 40) * 1e6 for j in receivers}
+        coflows.append((k, 0.05 * k, [(i, j, sizes[j]) for j in receivers for i in senders]))
+    trace = from_flows("meshes", 70, coflows)
+    slots = demand(trace, np.full(140, GIGABIT), False).slots
+    seen = 0
+    for net in decisions(trace, scheduler, {"engine.trigger": trigger, "fabric.gbps": 1.0}):
+        left = np.bincount(slots.of_sender, net.left, len(net.s))
+        left += np.bincount(slots.of_receiver, net.left, len(net.s))
+        for k in net.order[: net.z[0].active]:
+            own = slice(net.c[k].first, net.c[k]["last"])
+            seen += int((net.s.live[own] < net.r.width[own]).sum())
+            np.testing.assert_allclose(net.s.load[own], left[own], rtol=1e-11, atol=1e-6)
+    assert seen > 100
+
+
+# --- Of outcomes --------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@given(seed=SEEDS)
+@many
+def test_no_coflow_beats_its_bottleneck(scheduler: str, seed: int) -> None:
+    trace, values = case(seed)
+    outcome = run(trace, schedulers()[scheduler], values)
+    assert np.all(outcome.finish_s - outcome.start_s >= outcome.gamma_s * (1 - 1e-9) - 1e-8)
+    delta = values["engine.interval_ms"] / 1e3
+    everything = outcome.finish_s.max() - trace.arrival_s.max()
+    serial = (trace.size_bytes / (GIGABIT * values["fabric.gbps"]) + delta).sum() + delta
+    assert everything <= serial * (1 + 1e-9) + 1e-8
+
+
+@pytest.mark.parametrize("scheduler", COFLOW_LEVEL[:5])
+@given(seed=SEEDS)
+@many
+def test_a_lone_coflow_under_madd_finishes_at_gamma(scheduler: str, seed: int) -> None:
+    trace, values = case(seed)
+    values["engine.interval_ms"] = 0.0
+    first, last = trace.first_flow[:2]
+    flows = zip(
+        trace.src[first:last], trace.dst[first:last], trace.size_bytes[first:last], strict=True
+    )
+    lone = from_flows("lone", trace.ports, [(1, 0.25, list(flows))])
+    outcome = run(lone, schedulers()[scheduler], values)
+    np.testing.assert_allclose(outcome.finish_s - 0.25, outcome.gamma_s, rtol=1e-9)
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@given(seed=SEEDS)
+@many
+def test_twice_the_bytes_and_gaps_take_twice_as_long(scheduler: str, seed: int) -> None:
+    trace, values = case(seed)
+    double = changed(trace, size_bytes=trace.size_bytes * 2, arrival_s=trace.arrival_s * 2)
+    more = values | {
+        "engine.interval_ms": values["engine.interval_ms"] * 2,
+        "queue.first_threshold_mb": values["queue.first_threshold_mb"] * 2,
+    }
+    expected = 2 * cct(trace, scheduler, values)
+    np.testing.assert_allclose(cct(double, scheduler, more), expected, rtol=1e-9, atol=4e-9)
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@given(seed=SEEDS)
+@many
+def test_twice_the_bytes_on_twice_the_capacity_take_as_long(scheduler: str, seed: int) -> None:
+    trace, values = case(seed)
+    double = changed(trace, size_bytes=trace.size_bytes * 2)
+    more = values | {
+        "fabric.gbps": values["fabric.gbps"] * 2,
+        "queue.first_threshold_mb": values["queue.first_threshold_mb"] * 2,
+    }
+    expected = cct(trace, scheduler, values)
+    np.testing.assert_allclose(cct(double, scheduler, more), expected, rtol=1e-9, atol=4e-9)
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@given(seed=SEEDS)
+@many
+def test_names_of_ports_do_not_matter(scheduler: str, seed: int) -> None:
+    """Shifting all hosts keeps the order of flows, which breaks ties in backfill and srpt."""
+    trace, values = case(seed)
+    shift = random.Random(seed).choice([1, 60, 64, 70])
+    moved = changed(trace, ports=trace.ports + shift, src=trace.src + shift, dst=trace.dst + shift)
+    np.testing.assert_allclose(
+        cct(moved, scheduler, values), cct(trace, scheduler, values), rtol=1e-9, atol=2e-9
+    )
+
+
+@pytest.mark.parametrize("scheduler", ["aalo", "asebf", "fair"])
+@given(seed=SEEDS)
+@many
+def test_sizes_are_not_seen_before_they_show(scheduler: str, seed: int) -> None:
+    """Give the last flow of a coflow more bytes: nothing differs before that coflow's old end.
+
+    The coflow keeps one flow, so that its end is that of the flow.
+    """
+    trace, values = case(seed)
+    hidden = random.Random(seed).randrange(len(trace))
+
+    def with_size(size: float) -> Trace:
+        coflows = []
+        for k in range(len(trace)):
+            first, last = trace.first_flow[k : k + 2]
+            ports = zip(trace.src[first:last], trace.dst[first:last], strict=True)
+            flows = [
+                (i, j, b) for (i, j), b in zip(ports, trace.size_bytes[first:last], strict=True)
+            ]
+            if k == hidden:
+                flows = [(flows[0][0], flows[0][1], size)]
+            coflows.append((k, float(trace.arrival_s[k]), flows))
+        return from_flows("hidden", trace.ports, coflows)
+
+    rules = schedulers()[scheduler]
+    small = run(with_size(3e6), rules, values).finish_s
+    large = run(with_size(90e6), rules, values).finish_s
+    before = small < small[hidden] - 1e-8
+    np.testing.assert_allclose(large[before], small[before], rtol=1e-9)
+    assert np.all(large[~before] >= small[hidden] - 1e-8)

@@ -1,0 +1,113 @@
+"""What the README shows works."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.paths import ROOT
+
+TEXT = (ROOT / "README.md").read_text()
+SNIPPETS = re.findall(r"<!-- python -->\n```python\n(.*?)```", TEXT, re.DOTALL)
+
+
+def run(words: list[str], cwd: Path) -> subprocess.CompletedProcess[str]:
+    environment = os.environ | {"PYTHONPATH": str(ROOT)}
+    return subprocess.run(
+        [sys.executable, *words],
+        cwd=cwd,
+        env=environment,
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
+@pytest.fixture(scope="module")
+def swept(tmp_path_factory) -> Path:
+    """A directory with a small dataset at ``outputs/latest``."""
+    cwd = tmp_path_factory.mktemp("readme")
+    words = "-m sweep scheduler=asebf,aalo executor=local workload.coflows=30 workload.ports=12"
+    done = run(words.split(), cwd)
+    assert done.returncode == 0, done.stderr
+    return cwd
+
+
+def test_the_table_shown_is_the_table_printed(tmp_path) -> None:
+    """Of the first command, but for the executor, the path and the progress."""
+    done = run(["-m", "sweep", "scheduler=asebf,aalo", "executor=local"], tmp_path)
+    assert done.returncode == 0, done.stderr
+    shown = {line.rstrip() for line in TEXT.splitlines()}
+    printed = [line.rstrip() for line in done.stdout.splitlines()]
+    table = [line for line in printed if re.match(r"(scheduler |CCT|asebf|aalo)", line)]
+    assert len(table) == 4
+    assert [line for line in table if line not in shown] == []
+
+
+@pytest.mark.parametrize("number", range(len(SNIPPETS)))
+def test_snippets_run(number, swept) -> None:
+    done = run(["-c", SNIPPETS[number]], swept)
+    assert done.returncode == 0, done.stderr
+    assert "aalo" in done.stdout
+    assert "asebf" in done.stdout
+
+
+def test_the_snippet_about_shuffles_works(tmp_path) -> None:
+    text = (ROOT / "docs" / "shuffle.md").read_text(encoding="utf-8")
+    (snippet,) = re.findall(r"<!-- python -->\n```python\n(.*?)```", text, re.DOTALL)
+    done = run(["-c", snippet + "\nassert sent_records.sum() == 1000"], tmp_path)
+    assert done.returncode == 0, done.stderr
+
+
+def test_there_are_snippets_for_three_readers() -> None:
+    assert len(SNIPPETS) == 3
+
+
+def test_the_grid_file_shown_works(swept) -> None:
+    (yaml,) = re.findall(r"```yaml\n(.*?)```", TEXT, re.DOTALL)
+    folder = swept / "my_grids" / "experiment"
+    folder.mkdir(parents=True, exist_ok=True)
+    (folder / "mine.yaml").write_text(yaml)
+    words = ["-m", "sweep", "--config-dir", "my_grids", "+experiment=mine", "sweep.dry_run=true"]
+    done = run(words, swept)
+    assert "6 grid rows: 6 unique points" in done.stdout, done.stderr
+
+
+_ELSEWHERE = {
+    *("--help", "--config-dir", "workload=trace", "workload=facebook"),
+    "+experiment=asebf_headline",
+}
+"""What needs files that only an example has, or the network."""
+
+
+def test_the_commands_shown_are_understood(swept) -> None:
+    """Every example of a sweep plans, but for the one whose trace is an example's name."""
+    commands = re.findall(r"^python -m sweep (.*)$", TEXT, re.MULTILINE)
+    planned = 0
+    for command in commands:
+        words = shlex.split(command.split("#")[0])
+        if _ELSEWHERE & set(words):
+            continue
+        dry = [] if "sweep.dry_run=true" in words else ["sweep.dry_run=true"]
+        done = run(["-m", "sweep", *words, *dry], swept)
+        assert done.returncode == 0, (command, done.stderr)
+        planned += 1
+    assert planned >= 4
+
+
+def test_the_reference_of_columns_is_up_to_date() -> None:
+    """Regenerate with ``python docs/columns.py``."""
+    spec = importlib.util.spec_from_file_location("columns", ROOT / "docs" / "columns.py")
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    assert module.PATH.read_text() == module.text()
