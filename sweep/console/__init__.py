@@ -1,26 +1,10 @@
-"""The tables at the end of a sweep: what came out, and what failed.
+"""What a sweep prints: its plan, its tables, how it ended.
 
-======================  ==========================================================
-`sweep.console.closing_table`   which lines, what is averaged, what is compared
-`sweep.console.failures_table`  what failed, by message where there is much
-`sweep.console.fitted_table`    a table that fits itself to the console
-`sweep.store.row_values`    parameters and values as they read on the command line
-======================  ==========================================================
+================================  ==========================================================
+`sweep.console.plan_text`         a plan in words, before it runs
+`sweep.console.final_summary`     the end: tables, failures, the command that goes on
+`sweep.console.closing_table`     the table of results: lines, means, comparisons
+`sweep.console.failures_table`    the table of failures, by message where there are many
+`sweep.console.fitted_table`      a table that fits itself to the console
+================================  ==========================================================
 """
-
-from sweep.console.closing_table import BEST, MOST_LINES, WORST, closing_table, print_table
-from sweep.console.failures_table import failures_table, message_of, print_failures
-from sweep.console.fitted_table import Column, Report
-
-__all__ = [
-    "BEST",
-    "MOST_LINES",
-    "WORST",
-    "Column",
-    "Report",
-    "closing_table",
-    "failures_table",
-    "message_of",
-    "print_failures",
-    "print_table",
-]

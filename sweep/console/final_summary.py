@@ -16,7 +16,8 @@ from rich.console import Console
 from core import registry
 from core.errors import StoreError
 from core.parameters import column_of
-from sweep.console import BEST, MOST_LINES, WORST, message_of, print_failures, print_table
+from sweep.console.closing_table import BEST, MOST_LINES, WORST, print_table
+from sweep.console.failures_table import message_of, print_failures
 from sweep.grid.plan import Index, Plan
 from sweep.grid.rows import several
 from sweep.store import read_results

@@ -8,6 +8,7 @@
 `sweep.store.compact`  few large parts instead of many small ones
 `sweep.store.writer`   `Dataset`: atomic parts, resuming
 `sweep.store.reader`   `load`: the grid joined with its results
+`sweep.store.row_values` parameters and values of rows, as they read on the command line
 =====================  =============================================================
 """
 

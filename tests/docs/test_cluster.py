@@ -20,7 +20,8 @@ import pytest
 import yaml
 
 from sweep import load
-from sweep.cli.request import read_request, register
+from sweep.cli.main import register
+from sweep.cli.request import read_request
 from sweep.execution.ray_cleanup import Guard, watch
 from tests.paths import ROOT
 

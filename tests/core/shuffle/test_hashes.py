@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import numpy as np
-import shuffle_records as reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from core.shuffle import Keys, bucket_of, java_hash, murmur3
+from tests.twins import shuffle as reference
 
 
 def test_spark_places_these_keys_here() -> None:

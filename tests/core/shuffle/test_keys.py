@@ -7,7 +7,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import shuffle_records as reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -18,6 +17,7 @@ from core.shuffle import draw, from_matrix, from_table
 from core.shuffle.keys import KeyCounts, split_sizes
 from core.shuffle.parameters import KEY_PARAMETERS
 from core.shuffle.sampling import draw_sample, reservoir_sizes
+from tests.twins import shuffle as reference
 
 RUNS = 10_000
 

@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import shuffle_records as reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -19,6 +18,7 @@ from core.shuffle import KeyCounts, Plan, fos, from_matrix, from_table, max_over
 from core.shuffle.bucket_plan import descending, make_plan, split_and_combine
 from core.shuffle.partitioners import partitioners
 from core.shuffle.placement import Rules, filled, place
+from tests.twins import shuffle as reference
 
 OVERFLOWS = ("hash", "last", "proportional", "least_loaded")
 

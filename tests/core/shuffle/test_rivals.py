@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import shuffle_records as reference
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -31,6 +30,7 @@ from core.shuffle.partitioners.lpt_split import cut
 from core.shuffle.partitioners.range import bounds, sketch
 from core.shuffle.partitioners.salt import salted
 from core.shuffle.sampling import draw_sample, reservoir_sizes
+from tests.twins import shuffle as reference
 
 ALL = partitioners()
 SAMPLING = [n for n, p in ALL.items() if "shuffle.sampling_rate" in {q.key for q in p.parameters}]

@@ -10,8 +10,8 @@ from rich.console import Console
 
 from core.metrics import METRICS
 from core.trace import BINS
-from sweep.console import closing_table, failures_table, print_failures, print_table
-from sweep.console.closing_table import t95
+from sweep.console.closing_table import closing_table, print_table, t95
+from sweep.console.failures_table import failures_table, print_failures
 
 
 def row(scheduler: str, mean: float, **values: Any) -> dict[str, Any]:

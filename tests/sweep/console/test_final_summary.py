@@ -12,8 +12,10 @@ import sys
 import pytest
 from rich.console import Console
 
-from sweep.cli.request import read_request, register
-from sweep.console import closing, final_summary
+from sweep.cli.main import register
+from sweep.cli.request import read_request
+from sweep.console import closing_table as closing
+from sweep.console import final_summary
 from sweep.execution.driver import run
 from sweep.grid.plan import Plan, make_plan
 from sweep.store import Dataset, load, read_manifest

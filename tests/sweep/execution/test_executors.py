@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 from core.errors import InputError
-from sweep.cli.request import read_request, register
+from sweep.cli.main import register
+from sweep.cli.request import read_request
 from sweep.execution import ray_executor, worker
 from sweep.execution.chunks import Chunk, Handout
 from sweep.execution.worker import Result

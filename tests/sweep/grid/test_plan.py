@@ -20,7 +20,8 @@ from core.errors import GridError, InputError, ParameterError, TraceError
 from core.registry import engines
 from core.shuffle.partitioners import partitioners
 from core.workloads import workloads
-from sweep.cli.request import read_request, register
+from sweep.cli.main import register
+from sweep.cli.request import read_request
 from sweep.grid.plan import make_plan
 from sweep.grid.point import build_trace
 from sweep.store.row_values import is_condition
