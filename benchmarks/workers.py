@@ -11,10 +11,10 @@ import time
 
 from sweep.cli.main import read_request, register
 from sweep.execution import ray_executor
-from sweep.grid.plan import Chosen, make_plan
+from sweep.grid.plan import PointList, make_plan
 
 
-def points(count: int, path: str | None) -> Chosen:
+def points(count: int, path: str | None) -> PointList:
     register()
     words = ["scheduler=asebf", f"queue.first_threshold_mb=range(1,{count + 1})"]
     if path is not None:
@@ -22,7 +22,7 @@ def points(count: int, path: str | None) -> Chosen:
     return make_plan(read_request(words)[0]).points.without(())
 
 
-def seconds(todo: Chosen, workers: int) -> float:
+def seconds(todo: PointList, workers: int) -> float:
     with ray_executor.RayExecutor(num_cpus=workers) as executor:
         # Every worker process loads its kernels before the clock runs.
         list(executor(todo[: 4 * workers], frozenset()))

@@ -59,7 +59,7 @@ class Trace:
         Bytes that one "MB" of the source stands for.
     records : Records, optional
         Kept where the source gave mappers and reducers: CoflowSim rounds each record.
-    shuffle : tuple of JobReport
+    shuffle : tuple of JobMeasures
         Where a partitioner made the coflows: how each came out (`core.shuffle.job_measures`).
     """
 

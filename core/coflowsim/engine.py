@@ -9,7 +9,7 @@ import numpy as np
 
 from core.coflowsim import fair, loop, matching
 from core.coflowsim.rules import FairPerFlow, InOrder, Matching, Queues, Rule
-from core.coflowsim.sizes import MB, Demand, demand
+from core.coflowsim.sizes import MB, RoundedDemand, demand
 from core.coflowsim.state import State, new_state
 from core.engine import Engine
 from core.errors import SimulationError
@@ -60,7 +60,7 @@ def run(trace: Trace, scheduler: Scheduler, values: Values) -> Outcome:
     )
 
 
-def _simulate(state: State, sizes: Demand, rule: Rule, values: Values) -> int:
+def _simulate(state: State, sizes: RoundedDemand, rule: Rule, values: Values) -> int:
     if isinstance(rule, FairPerFlow):
         return fair.simulate_fair(state)
     if isinstance(rule, Matching):
@@ -79,7 +79,7 @@ def _simulate(state: State, sizes: Demand, rule: Rule, values: Values) -> int:
     return loop.simulate(state, loop.LIST, np.empty(0))
 
 
-def lowest_queue(sizes: Demand, weight: Floats, limits: Floats) -> Ints:
+def lowest_queue(sizes: RoundedDemand, weight: Floats, limits: Floats) -> Ints:
     """Queue that each coflow cannot leave with all its bytes sent, shape (n,).
 
     There its attained bytes need not be known. The rounding of the sum over all moves is far
@@ -99,7 +99,7 @@ def queue_limits(values: Values) -> Floats:
     return np.array(limits, np.float64)
 
 
-def deadline_ms(sizes: Demand) -> Floats:
+def deadline_ms(sizes: RoundedDemand) -> Floats:
     """Deadline of each coflow after its start, by which the backfill sorts, shape (n,)."""
     draws = java_doubles(17, len(sizes))
     return sizes.gamma_bytes / _SECOND_BYTES * (1 + draws) * 1000

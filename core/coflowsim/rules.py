@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.coflowsim.sizes import Demand
+from core.coflowsim.sizes import RoundedDemand
 from core.parameters import Parameter, Values
 from core.trace import Floats
 
@@ -47,7 +47,7 @@ class InOrder:
     each coflow's reducer records at the moment of insertion.
     """
 
-    key: Callable[[Demand], Floats] | None
+    key: Callable[[RoundedDemand], Floats] | None
     parameters: tuple[Parameter, ...] = ()
 
 
@@ -55,7 +55,7 @@ class InOrder:
 class Queues:
     """D-CLAS on attained bytes / weight; `weight` maps demand and values to shape (n,), > 0."""
 
-    weight: Callable[[Demand, Values], Floats]
+    weight: Callable[[RoundedDemand, Values], Floats]
     parameters: tuple[Parameter, ...] = (FIRST_THRESHOLD, BASE, COUNT)
 
 
@@ -76,7 +76,7 @@ class Matching:
 Rule = InOrder | Queues | FairPerFlow | Matching
 
 
-def widths(demand: Demand, width: str) -> Floats:
+def widths(demand: RoundedDemand, width: str) -> Floats:
     """Width of each coflow by one of the definitions of `WIDTH`, shape (n,)."""
     senders, receivers = demand.senders, demand.receivers
     by_name = {

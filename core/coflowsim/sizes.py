@@ -21,7 +21,7 @@ MB = 1048576.0
 
 
 @dataclass(frozen=True, eq=False)
-class Demand:
+class RoundedDemand:
     """Flows grouped by reducer, reducers grouped by coflow; sizes in bytes.
 
     Reducers of coflow k are ``first_reducer[k]:first_reducer[k + 1]``; flows of reducer r are
@@ -81,7 +81,7 @@ class Demand:
 
 
 @lru_cache(maxsize=2)
-def demand(trace: Trace) -> Demand:
+def demand(trace: Trace) -> RoundedDemand:
     """Return the trace's coflows in CoflowSim's sizes; kept for the next point of the trace."""
     coflow = trace.coflow_of_flow
     starts = np.flatnonzero(np.diff(coflow * trace.ports + trace.dst, prepend=-1))
@@ -100,7 +100,7 @@ def demand(trace: Trace) -> Demand:
         reducer_bytes = per_flow_mb * senders[owner] * MB
         tally = tally_mb * MB
     empty = np.repeat(reducer_bytes == 0, np.diff(first_flow))
-    return Demand(
+    return RoundedDemand(
         ports=trace.ports,
         first_reducer=np.concatenate(([0], np.cumsum(receivers))).astype(np.int64),
         first_flow=first_flow,

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from core.coflowsim.sizes import MB, Demand
+from core.coflowsim.sizes import MB, RoundedDemand
 from core.trace import Floats, Ints, Ports
 
 QUANTUM_MS = 8
@@ -86,7 +86,7 @@ class State(NamedTuple):
     ended: Ints
 
 
-def new_state(demand: Demand, arrival_ms: Floats) -> State:
+def new_state(demand: RoundedDemand, arrival_ms: Floats) -> State:
     """Return the state before the first admission."""
     flows, reducers, n = len(demand.src), len(demand.rack), len(demand)
     coflow = np.zeros(n, COFLOW).view(np.recarray)

@@ -12,7 +12,7 @@ from core.fluid.kernels import coflow_rates, dclas, fair, madd, matching, remain
 from core.fluid.kernels.clock import DECIDE, STALLED
 from core.fluid.kernels.flow_state import Pairs, new_pairs
 from core.fluid.rules import Matching, Ordered, Queues, Rule
-from core.fluid.state import Net, new_net
+from core.fluid.state import FluidState, new_fluid_state
 from core.fluid.view import View
 from core.parameters import Value, Values
 from core.schedulers import Scheduler
@@ -37,14 +37,14 @@ def drive(sizes: Demand, scheduler: Scheduler, rule: Rule, values: Values) -> tu
     SimulationError
         A clock that stands still.
     """
-    net: Net | Pairs
+    net: FluidState | Pairs
     if isinstance(rule, Ordered):
-        net = new_net(sizes)
+        net = new_fluid_state(sizes)
         set_clock(net, values)
         state = _run_ordered(net, sizes, scheduler, rule, values)
         finish = np.array(net.c.finish, np.float64)
     elif isinstance(rule, Queues):
-        net = new_net(sizes)
+        net = new_fluid_state(sizes)
         set_clock(net, values)
         state = _run_queues(net, sizes, scheduler, rule, values)
         finish = np.array(net.c.finish, np.float64)
@@ -67,7 +67,7 @@ def drive(sizes: Demand, scheduler: Scheduler, rule: Rule, values: Values) -> tu
     return finish, int(net.z.events[0])
 
 
-def set_clock(net: Net | Pairs, values: Mapping[str, Value]) -> None:
+def set_clock(net: FluidState | Pairs, values: Mapping[str, Value]) -> None:
     """Set the switches of a run."""
     net.z.interval[0] = float(values["engine.interval_ms"] or 0.0) / 1e3
     net.z.per_flow[0] = values["engine.trigger"] == "flow"
@@ -75,7 +75,7 @@ def set_clock(net: Net | Pairs, values: Mapping[str, Value]) -> None:
 
 
 def _run_ordered(
-    net: Net, sizes: Demand, scheduler: Scheduler, rule: Ordered, values: Values
+    net: FluidState, sizes: Demand, scheduler: Scheduler, rule: Ordered, values: Values
 ) -> int:
     key = np.zeros(len(sizes))
     if rule.kernel is not None:
@@ -90,7 +90,9 @@ def _run_ordered(
     return int(state)
 
 
-def _run_queues(net: Net, sizes: Demand, scheduler: Scheduler, rule: Queues, values: Values) -> int:
+def _run_queues(
+    net: FluidState, sizes: Demand, scheduler: Scheduler, rule: Queues, values: Values
+) -> int:
     weight = _ask(rule.weight, net, sizes, scheduler, values, np.arange(len(sizes)))
     if not np.all(weight > 0):
         raise ParameterError(f"scheduler={scheduler.name}: a weight is not > 0")
@@ -99,7 +101,7 @@ def _run_queues(net: Net, sizes: Demand, scheduler: Scheduler, rule: Queues, val
     return int(dclas.simulate(net, modes(values), limits(values), weights, False))
 
 
-def set_queues(net: Net, weight: Floats, upper: Floats) -> None:
+def set_queues(net: FluidState, weight: Floats, upper: Floats) -> None:
     """Put all coflows into the highest queue."""
     net.c.weight[:] = weight
     net.c.limit[:] = upper[0] * weight if len(upper) > 0 else np.inf
@@ -107,7 +109,7 @@ def set_queues(net: Net, weight: Floats, upper: Floats) -> None:
 
 def _ask(
     rule: Callable[[View, Values], Floats],
-    net: Net,
+    net: FluidState,
     sizes: Demand,
     scheduler: Scheduler,
     values: Values,

@@ -106,7 +106,7 @@ EVERY, FREE = 0, 1
 BEFORE, SHARE, INVERSE, USED = 0, 1, 2, 3
 
 
-class Net(NamedTuple):
+class FluidState(NamedTuple):
     """Everything that the kernels share: records, then the arrays of all flows and bits."""
 
     c: Any
@@ -143,7 +143,7 @@ class Net(NamedTuple):
     """Ports that have something `FREE`, and `EVERY` port; shape (2, 2W)."""
 
 
-def new_net(d: Demand) -> Net:
+def new_fluid_state(d: Demand) -> FluidState:
     """Lay out the state before the first arrival."""
     n, words = len(d), (d.ports + 63) // 64
     slots = d.slots
@@ -169,7 +169,7 @@ def new_net(d: Demand) -> Net:
     free_bits = np.zeros((2, 2 * words), np.uint64)
     every = np.flatnonzero(capacity)
     np.add.at(free_bits[EVERY], every >> 6, _bit(every))
-    return Net(
+    return FluidState(
         c=c,
         s=s,
         r=r,

@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.fluid.demand import Demand
-from core.fluid.state import Net
+from core.fluid.state import FluidState
 from core.trace import Floats, Ints
 
 Number = TypeVar("Number", np.float64, np.int64)
@@ -23,7 +23,7 @@ class View:
 
     Parameters
     ----------
-    demand, net : Demand, Net
+    demand, net : Demand, FluidState
         The trace and the state of the run.
     coflows : array of int64
         Places in the trace of the coflows that are shown.
@@ -31,7 +31,9 @@ class View:
         Name, for messages, and what the scheduler may look at.
     """
 
-    def __init__(self, demand: Demand, net: Net, coflows: Ints, scheduler: str, info: str) -> None:
+    def __init__(
+        self, demand: Demand, net: FluidState, coflows: Ints, scheduler: str, info: str
+    ) -> None:
         self.__demand, self.__net, self.__coflows = demand, net, coflows
         self.__scheduler, self.__info = scheduler, info
 

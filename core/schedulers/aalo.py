@@ -5,13 +5,13 @@ from __future__ import annotations
 import numpy as np
 
 from core import coflowsim, fluid
-from core.coflowsim.sizes import Demand
+from core.coflowsim.sizes import RoundedDemand
 from core.parameters import Values
 from core.schedulers._base import Scheduler
 from core.trace import Floats
 
 
-def weight(demand: Demand, values: Values) -> Floats:
+def weight(demand: RoundedDemand, values: Values) -> Floats:
     """Attained bytes count as they are."""
     return np.ones(len(demand))
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from core import coflowsim, fluid
 from core.coflowsim.rules import BASE, COUNT, FIRST_THRESHOLD, WIDTH
-from core.coflowsim.sizes import Demand
+from core.coflowsim.sizes import RoundedDemand
 from core.fluid.rules import QUEUE_PARAMETERS
 from core.parameters import Values
 from core.schedulers._base import Scheduler
 from core.trace import Floats
 
 
-def weight(demand: Demand, values: Values) -> Floats:
+def weight(demand: RoundedDemand, values: Values) -> Floats:
     """Width of each coflow, by the definition asked for."""
     return coflowsim.widths(demand, str(values["width"]))
 

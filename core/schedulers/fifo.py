@@ -5,14 +5,14 @@ from __future__ import annotations
 import numpy as np
 
 from core.coflowsim import InOrder
-from core.coflowsim.sizes import Demand
+from core.coflowsim.sizes import RoundedDemand
 from core.fluid import Ordered, View
 from core.parameters import Values
 from core.schedulers._base import Scheduler
 from core.trace import Floats
 
 
-def arrival(demand: Demand) -> Floats:
+def arrival(demand: RoundedDemand) -> Floats:
     """All equal: a new coflow goes to the end of the list."""
     return np.zeros(len(demand))
 

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from core.coflowsim import InOrder, widths
-from core.coflowsim.sizes import Demand
+from core.coflowsim.sizes import RoundedDemand
 from core.fluid import Ordered, View
 from core.parameters import Values
 from core.schedulers._base import Scheduler
 from core.trace import Floats
 
 
-def narrowness(demand: Demand) -> Floats:
+def narrowness(demand: RoundedDemand) -> Floats:
     """Senders or receivers, whichever are fewer."""
     return widths(demand, "min")
 

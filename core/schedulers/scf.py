@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.coflowsim import InOrder
-from core.coflowsim.sizes import Demand
+from core.coflowsim.sizes import RoundedDemand
 from core.fluid import Ordered, View
 from core.fluid.rules import BACKFILL, ORDER
 from core.parameters import Values
@@ -11,7 +11,7 @@ from core.schedulers._base import Scheduler
 from core.trace import Floats
 
 
-def length(demand: Demand) -> Floats:
+def length(demand: RoundedDemand) -> Floats:
     """Bytes of the coflow's largest flow."""
     return demand.length_bytes
 

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from core.shuffle._base import Partitioner
 from core.shuffle.balance import fos, max_over_mean, predicted_fos, skewed
-from core.shuffle.bucket_plan import Plan
+from core.shuffle.bucket_plan import BucketPlan
 from core.shuffle.hashes import Keys, bucket_of, java_hash, murmur3
 from core.shuffle.keys import KeyCounts
 from core.shuffle.partition import Curve, Partition, Prediction
@@ -19,12 +19,12 @@ from core.shuffle.sources import SOURCES, draw, from_matrix, from_table
 
 __all__ = [
     "SOURCES",
+    "BucketPlan",
     "Curve",
     "KeyCounts",
     "Keys",
     "Partition",
     "Partitioner",
-    "Plan",
     "Prediction",
     "bucket_of",
     "draw",

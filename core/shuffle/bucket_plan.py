@@ -20,7 +20,7 @@ _TOLERANCE = 1e-10
 
 
 @dataclass(frozen=True, eq=False)
-class Plan:
+class BucketPlan:
     """P as its non-zero entries, sorted by key, then bucket.
 
     Attributes
@@ -72,11 +72,13 @@ class Plan:
         return matrix
 
 
-def make_plan(buckets: int, keys: int, key: Ints, bucket: Ints, records: Floats) -> Plan:
+def make_bucket_plan(
+    buckets: int, keys: int, key: Ints, bucket: Ints, records: Floats
+) -> BucketPlan:
     """Build a plan from its entries, in any order; several may be of one key and bucket."""
     pair, at = np.unique(key * buckets + bucket, return_inverse=True)
     amount = np.bincount(at, weights=records, minlength=len(pair)).astype(np.float64, copy=False)
-    return Plan(buckets, keys, pair // buckets, pair % buckets, amount)
+    return BucketPlan(buckets, keys, pair // buckets, pair % buckets, amount)
 
 
 def descending(sizes: Floats, chosen: Ints, rng: np.random.Generator) -> tuple[Ints, Ints]:
@@ -92,7 +94,9 @@ def descending(sizes: Floats, chosen: Ints, rng: np.random.Generator) -> tuple[I
     return chosen[order], rank[order]
 
 
-def split_and_combine(sizes: Floats, chosen: Ints, buckets: int, rng: np.random.Generator) -> Plan:
+def split_and_combine(
+    sizes: Floats, chosen: Ints, buckets: int, rng: np.random.Generator
+) -> BucketPlan:
     """Fill one bucket after another to the mean load with the largest clusters left.
 
     A cluster that reaches past a bucket's capacity is cut, and the rest of it put back.
@@ -117,7 +121,7 @@ def split_and_combine(sizes: Floats, chosen: Ints, buckets: int, rng: np.random.
     size = sizes[key]
     entries = _fill(size, rank, float(size.sum()) / buckets, buckets, item, bucket, records)
     item, bucket, records = item[:entries], bucket[:entries], records[:entries]
-    return make_plan(buckets, len(sizes), key[item], bucket, records)
+    return make_bucket_plan(buckets, len(sizes), key[item], bucket, records)
 
 
 @inner

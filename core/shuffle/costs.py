@@ -13,7 +13,7 @@ from core.errors import ParameterError
 from core.parameters import Values
 from core.shuffle._base import Rule
 from core.shuffle.balance import fos, predicted_fos
-from core.shuffle.bucket_plan import Plan
+from core.shuffle.bucket_plan import BucketPlan
 from core.shuffle.draws import Floats
 from core.shuffle.keys import KeyCounts
 from core.shuffle.parameters import (
@@ -103,7 +103,7 @@ def sampling(rule: SampleRule) -> Rule:
 
 
 def with_prediction(
-    partition: Partition, sample: Sample, plan: Plan | None, values: Values
+    partition: Partition, sample: Sample, plan: BucketPlan | None, values: Values
 ) -> Partition:
     """Add what the sample told, and what it cost."""
     data = partition.data

@@ -16,7 +16,7 @@ from core.shuffle.partition import Curve, Partition
 
 
 @dataclass(frozen=True, eq=False)
-class JobReport:
+class JobMeasures:
     """One job's shuffle.
 
     Attributes
@@ -44,17 +44,17 @@ class JobReport:
     curve: Curve | None = None
 
 
-ShuffleReport = Sequence[JobReport]
+ShuffleReport = Sequence[JobMeasures]
 """One entry a coflow, in the order of the trace."""
 
 
-def report_of(
+def measure_job(
     job_id: int,
     arrival_s: float,
     partition: Partition,
     values: Values,
     load_bytes: Floats | None = None,
-) -> JobReport:
+) -> JobMeasures:
     """Measure a partition.
 
     Parameters
@@ -85,7 +85,7 @@ def report_of(
         "sample_cost_s": known.cost_s if known else 0.0,
     }
     slowest = float(reduce_s(partition, values).max(initial=0.0))
-    return JobReport(job_id, arrival_s, measures, slowest, loads, sizes, partition.curve)
+    return JobMeasures(job_id, arrival_s, measures, slowest, loads, sizes, partition.curve)
 
 
 def means(report: ShuffleReport) -> dict[str, float | None]:

@@ -10,7 +10,7 @@ import numpy.typing as npt
 
 from core.errors import ShuffleError
 from core.shuffle.balance import predicted_fos
-from core.shuffle.bucket_plan import Plan
+from core.shuffle.bucket_plan import BucketPlan
 from core.shuffle.draws import Floats, Ints
 from core.shuffle.keys import KeyCounts
 from core.shuffle.sampling import Sample
@@ -99,7 +99,7 @@ class Partition:
         So many records of the key are in the bucket: each pair once, sorted by key, then bucket.
     pieces : Pieces, optional
         Where a key's records go to other buckets on other splits: its counts per split.
-    plan : Plan, optional
+    plan : BucketPlan, optional
         P, of partitioners that plan.
     prediction : Prediction, optional
         Of partitioners that sample.
@@ -117,7 +117,7 @@ class Partition:
     bucket: Ints
     records: Ints
     pieces: Pieces | None = None
-    plan: Plan | None = None
+    plan: BucketPlan | None = None
     prediction: Prediction | None = None
     curve: Curve | None = None
     origin: Ints | None = None
@@ -213,7 +213,7 @@ def gather(
     buckets: int,
     parts: list[tuple[Ints, Ints, Ints]],
     pieces: Pieces | None = None,
-    plan: Plan | None = None,
+    plan: BucketPlan | None = None,
     origin: Ints | None = None,
     sent: tuple[Ints, Floats] | None = None,
 ) -> Partition:
@@ -245,7 +245,7 @@ def gather(
 
 
 def predict(
-    data: KeyCounts, buckets: int, sample: Sample, plan: Plan | None, cost_s: float
+    data: KeyCounts, buckets: int, sample: Sample, plan: BucketPlan | None, cost_s: float
 ) -> Prediction:
     """Put together what a sample tells before the job runs."""
     rate = sample.size / max(data.records, 1)

@@ -7,7 +7,7 @@ from typing import NamedTuple, TypeVar
 import numpy as np
 
 from core.errors import ShuffleError
-from core.shuffle.bucket_plan import Plan
+from core.shuffle.bucket_plan import BucketPlan
 from core.shuffle.draws import Floats, Ints
 from core.shuffle.keys import MAX_CELLS, KeyCounts
 from core.shuffle.parameters import LIMITS
@@ -40,14 +40,14 @@ class Rules(NamedTuple):
 
 
 def place(
-    data: KeyCounts, plan: Plan, hashed: Ints, rules: Rules, rng: np.random.Generator
+    data: KeyCounts, plan: BucketPlan, hashed: Ints, rules: Rules, rng: np.random.Generator
 ) -> Partition:
     """Place a job: planned keys by the plan, the others by hash.
 
     Parameters
     ----------
     data : KeyCounts
-    plan : Plan
+    plan : BucketPlan
     hashed : array of int64, shape (K,)
         Bucket of each key's hash.
     rules : Rules
@@ -77,7 +77,7 @@ def place(
 
 def _share_out(
     data: KeyCounts,
-    plan: Plan,
+    plan: BucketPlan,
     keys: Ints,
     hashed: Ints,
     others: Ints,

@@ -17,7 +17,7 @@ from core.workloads._format import parse_trace
 def write_trace(trace: Trace, path: str | os.PathLike[str]) -> None:
     """Write a trace file in the coflow-benchmark format; gzip if the name ends in ``.gz``.
 
-    Reading it with the trace's `mb_bytes` gives every array back. Without records each coflow
+    ResolvedRow it with the trace's `mb_bytes` gives every array back. Without records each coflow
     has to be a full mesh with equal flows into each receiver; there a size that no number of MB
     gives exactly is rounded in its last digit. The file is there complete or not at all.
 

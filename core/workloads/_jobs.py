@@ -10,7 +10,7 @@ import numpy as np
 from core.errors import TraceError
 from core.parameters import Values
 from core.shuffle import KeyCounts, Partition, Partitioner
-from core.shuffle.job_measures import JobReport, report_of
+from core.shuffle.job_measures import JobMeasures, measure_job
 from core.trace import LATEST_S, Floats, Ints, Ports, Trace
 
 Draw = Callable[[np.random.Generator], KeyCounts]
@@ -72,7 +72,7 @@ def serve(
         data = job.draw(np.random.default_rng(data_seed))
         rng = np.random.default_rng(rule_seed)
         partition = partitioner.partition(data, len(job.reducers), values, rng)
-        report = report_of(job.job_id, job.arrival_s, partition, values)
+        report = measure_job(job.job_id, job.arrival_s, partition, values)
         _, sent = partition.per_split()
         hosts = hosts_of(partition, job.reducers)
         served.append((report, _flows(jobs.ports, job.mappers, hosts, sent)))
@@ -92,7 +92,7 @@ def job_seeds(
     return [(child(0, job), child(1, job)) for job in range(jobs)]
 
 
-def coflow_arrival_s(report: JobReport) -> float:
+def coflow_arrival_s(report: JobMeasures) -> float:
     """Return when a job's coflow arrives [s]: after the sampling pre-pass."""
     return report.arrival_s + report.measures["sample_cost_s"]
 
@@ -117,7 +117,7 @@ def _flows(ports: int, mappers: Ports, hosts: Ports, sent: Floats) -> tuple[Port
     return (cells % ports).astype(np.int32), (cells // ports).astype(np.int32), size
 
 
-def _trace(jobs: Jobs, served: list[tuple[JobReport, tuple[Ports, Ports, Floats]]]) -> Trace:
+def _trace(jobs: Jobs, served: list[tuple[JobMeasures, tuple[Ports, Ports, Floats]]]) -> Trace:
     arrival = np.array([coflow_arrival_s(report) for report, _ in served])
     if len(arrival) and not arrival[-1] <= LATEST_S:
         raise TraceError(

@@ -9,7 +9,7 @@ import numpy as np
 
 from core.parameters import Values
 from core.shuffle import Partitioner, draw
-from core.shuffle.job_measures import JobReport, report_of
+from core.shuffle.job_measures import JobMeasures, measure_job
 from core.shuffle.keys import MAX_RECORDS
 from core.trace import Floats, Ports, Trace, from_records, make_records
 from core.workloads._jobs import coflow_arrival_s, hosts_of, job_seeds
@@ -61,7 +61,7 @@ def _reload(
     partitioner: Partitioner,
     values: Values,
     seeds: tuple[np.random.SeedSequence, np.random.SeedSequence],
-) -> tuple[Ports, Floats, JobReport]:
+) -> tuple[Ports, Floats, JobMeasures]:
     """Return hosts and bytes of a coflow's buckets, and how they came out."""
     size = cast(float, values["shuffle.record_bytes"])
     count = min(max(round(total / size), 1), MAX_RECORDS)
@@ -70,4 +70,4 @@ def _reload(
     rng = np.random.default_rng(seeds[1])
     partition = partitioner.partition(data, len(receivers), values, rng)
     load = partition.load_bytes * (total / partition.load_bytes.sum())
-    return hosts_of(partition, receivers), load, report_of(*job, partition, values, load)
+    return hosts_of(partition, receivers), load, measure_job(*job, partition, values, load)

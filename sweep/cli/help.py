@@ -10,7 +10,7 @@ from core.schedulers import schedulers
 from core.shuffle.axes import TRACED, shuffle_parameters
 from core.shuffle.partitioners import partitioners
 from core.workloads import workloads
-from sweep.cli.options import REPLICATES, SEED, SETTINGS
+from sweep.cli.options import OPTIONS, REPLICATES, SEED
 
 _EXAMPLES = """\
 coflow-sweep: parameter sweeps over coflow schedulers
@@ -49,7 +49,7 @@ def help_text() -> str:
         "every workload reads (shuffle_jobs with the default hash instead of traced)",
         shuffle_parameters(TRACED),
     )
-    parts += _section("every run", (SEED, REPLICATES, *SETTINGS))
+    parts += _section("every run", (SEED, REPLICATES, *OPTIONS))
     # Hydra substitutes $NAMES in its help.
     return "\n".join(parts).replace("$", "$$")
 

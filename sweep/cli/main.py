@@ -28,7 +28,7 @@ from core.errors import GridError, InputError
 from core.parameters import Parameter, Value
 from sweep import __version__
 from sweep.cli.help import help_text
-from sweep.cli.options import REPLICATES, SEED, SETTINGS
+from sweep.cli.options import OPTIONS, REPLICATES, SEED
 from sweep.cli.overrides import GROUPS, members_of
 from sweep.cli.request import read_request
 from sweep.grid.grid import declarations
@@ -71,7 +71,7 @@ def register() -> None:
     """Tell Hydra of every parameter, engine and workload, as declared."""
     store = ConfigStore.instance()
     top: dict[str, Any] = {}
-    for parameter in (SEED, REPLICATES, *SETTINGS, *registry.parameters().values()):
+    for parameter in (SEED, REPLICATES, *OPTIONS, *registry.parameters().values()):
         if not parameter.key.startswith(tuple(f"{g}." for g in GROUPS)):
             _set(top, parameter.key, _default(parameter))
     store.store(name="parameters", node=OmegaConf.create(top))

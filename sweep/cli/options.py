@@ -5,9 +5,9 @@ from __future__ import annotations
 from core.parameters import Parameter
 from sweep.grid.options import FILTER, METHOD, REPLICATES, SAMPLE, SEED, ZIP
 
-__all__ = ["FILTER", "METHOD", "REPLICATES", "SAMPLE", "SEED", "SETTINGS", "ZIP"]
+__all__ = ["FILTER", "METHOD", "OPTIONS", "REPLICATES", "SAMPLE", "SEED", "ZIP"]
 
-SETTINGS = (
+OPTIONS = (
     *(ZIP, FILTER, SAMPLE, METHOD),
     Parameter(
         "executor", str, "ray", "where points run: Ray, or this process", choices=("ray", "local")

@@ -24,14 +24,14 @@ from core.engine import Engine
 from core.errors import GridError, ParameterError, nearest
 from core.schedulers import schedulers
 from core.workloads import Workload, workloads
-from sweep.cli.options import FILTER, REPLICATES, SETTINGS, ZIP
+from sweep.cli.options import FILTER, OPTIONS, REPLICATES, ZIP
 from sweep.grid.grid import declarations
 from sweep.grid.rows import Axes, Interval
 
 GROUPS = ("engine", "workload")
 MOST_VALUES = 1_000_000
 """Values of an axis."""
-SINGLE = {p.key: p for p in (*SETTINGS, REPLICATES)}
+SINGLE = {p.key: p for p in (*OPTIONS, REPLICATES)}
 
 
 def filter_words(overrides: Sequence[str]) -> tuple[dict[str, list[Any]], list[str]]:

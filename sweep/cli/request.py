@@ -9,7 +9,7 @@ from typing import Any
 
 from core.errors import GridError
 from sweep.cli.compose import base_values, composed, grid_of_files, hydra_ready
-from sweep.cli.options import FILTER, METHOD, SAMPLE, SETTINGS, ZIP
+from sweep.cli.options import FILTER, METHOD, OPTIONS, SAMPLE, ZIP
 from sweep.cli.overrides import (
     GROUPS,
     SINGLE,
@@ -72,7 +72,7 @@ def read_request(
     if isinstance(base.get(ZIP.key), list):  # of a file
         base[ZIP.key] = zip_text(base[ZIP.key]) or None
     settings = {key: p.check(one(key, given, base.get(key))) for key, p in SINGLE.items()}
-    asked = set(given) - {p.key for p in SETTINGS} | set(file_axes) | _changed(bases.values())
+    asked = set(given) - {p.key for p in OPTIONS} | set(file_axes) | _changed(bases.values())
     grid = Grid(
         axes={key: values for key, values in axes.items() if key not in SINGLE},
         bases=bases,

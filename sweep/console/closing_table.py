@@ -11,12 +11,12 @@ from typing import Any
 from rich.console import Console
 
 from core.trace import BINS
-from sweep.console.fitted_table import Column, Report
+from sweep.console.fitted_table import Column, FittedTable
 from sweep.store.row_values import (
     REPEATS,
     Row,
     assignments,
-    is_condition,
+    is_context,
     is_default,
     key_of,
     parameter_columns,
@@ -81,7 +81,7 @@ class Line:
         return math.inf if value is None else value
 
 
-def closing_table(rows: Sequence[Row], of: int | None = None) -> Report:
+def closing_table(rows: Sequence[Row], of: int | None = None) -> FittedTable:
     """Return the table of the points that are ok, for rich.
 
     Parameters
@@ -131,7 +131,7 @@ def closing_table(rows: Sequence[Row], of: int | None = None) -> Report:
         *_metric_columns(shown),
         Column("improvement", [improvement[k] for k in order], number=False),
     ]
-    return Report(
+    return FittedTable(
         above=[_same_everywhere(rows, lines, varying) if lines else "no point is finished"]
         + [over] * bool(over),
         columns=columns,
@@ -196,7 +196,7 @@ def _improvements(
 
 def _condition(line: Line) -> tuple[Any, ...]:
     """Return what two lines that can be compared have in common."""
-    return (line.repeats, *(v for n, v in line.values.items() if is_condition(n)))
+    return (line.repeats, *(v for n, v in line.values.items() if is_context(n)))
 
 
 def _conditions(lines: Sequence[Line]) -> dict[tuple[Any, ...], list[Line]]:

@@ -8,7 +8,7 @@ from typing import Any
 
 from rich.console import Console
 
-from sweep.console.fitted_table import Column, Report
+from sweep.console.fitted_table import Column, FittedTable
 from sweep.store.row_values import Row, assignments, parameter_columns, varying_columns
 
 MOST_FAILURES = 20
@@ -20,7 +20,7 @@ def failures_table(
     of: int | None = None,
     counts: Counter[str] | None = None,
     axes: Sequence[str] = (),
-) -> Report:
+) -> FittedTable:
     """Return the table of the points that are not ok; by message where there are many.
 
     Parameters
@@ -43,7 +43,7 @@ def failures_table(
         return " ".join([str(row["scheduler"]), *assignments(row, varying)])
 
     if not failed:
-        return Report(["no point failed"], [])
+        return FittedTable(["no point failed"], [])
     messages = [message_of(row) for row in failed]
     count = Counter(messages) if counts is None else counts
     total = sum(count.values())
@@ -64,7 +64,7 @@ def failures_table(
     if many:
         columns.insert(0, Column("points", [str(count[message]) for message in messages]))
         above += "; by message, with the first point of each"
-    return Report([above], columns, below)
+    return FittedTable([above], columns, below)
 
 
 def print_failures(rows: Sequence[Row], console: Console, **more: Any) -> None:

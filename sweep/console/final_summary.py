@@ -21,7 +21,7 @@ from sweep.console.failures_table import message_of, print_failures
 from sweep.grid.plan import Index, Plan
 from sweep.grid.rows import several
 from sweep.store import read_results
-from sweep.store.row_values import is_condition
+from sweep.store.row_values import is_context
 
 MOST_ROWS = 1000
 """Points of which a table is made; of more, those of the best lines and of the worst."""
@@ -122,7 +122,7 @@ def _shown(plan: Plan, ok: Index, mean: Means) -> tuple[Index, int | None]:
     """
     if len(ok) <= MOST_ROWS:
         return ok, None
-    line, circumstances = plan.lines(is_condition)
+    line, circumstances = plan.lines(is_context)
     names, first, number = np.unique(line[ok], return_index=True, return_inverse=True)
     if len(names) <= MOST_LINES:
         return ok, None

@@ -22,7 +22,7 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Report:
+class FittedTable:
     """A table with lines of text above and below it; fits itself to the console.
 
     A terminal that is too narrow gets fewer columns, those of `dropped_first` going first, and

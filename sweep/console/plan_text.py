@@ -78,7 +78,7 @@ def estimate(plan: Plan, directory: str, workers: int, console: Console) -> None
     ----------
     plan : Plan
     directory : str
-        Dataset of the earlier run; of points of which it has none the time is not known.
+        DatasetWriter of the earlier run; of points of which it has none the time is not known.
     workers : int
     console : Console
     """

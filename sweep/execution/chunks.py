@@ -57,7 +57,7 @@ class Chunk:
 
 
 @dataclass
-class Handout:
+class ChunkQueue:
     """Points that wait, and what happened to those that were handed out.
 
     Parameters

@@ -23,13 +23,13 @@ from sweep.execution.manifest import manifest_of, now
 from sweep.execution.progress import Progress
 from sweep.execution.signals import Interrupts
 from sweep.grid.grid import Grid
-from sweep.grid.plan import Chosen, Plan, make_plan
-from sweep.store import Dataset
+from sweep.grid.plan import Plan, PointList, make_plan
+from sweep.store import DatasetWriter
 
 Settings = Mapping[str, Value]
 
 
-class Listened(Console):
+class QuietConsole(Console):
     """A console that falls silent where nobody listens any more: the sweep goes on."""
 
     def on_broken_pipe(self) -> None:
@@ -58,7 +58,7 @@ def run(grid: Grid, settings: Settings, command: Sequence[str]) -> int:
             f"sweep.timeout_s={settings['sweep.timeout_s']:g}: executor=local runs points in this "
             "process, where a busy one cannot be ended; leave one of the two out"
         )
-    console = Listened(highlight=False, soft_wrap=False)
+    console = QuietConsole(highlight=False, soft_wrap=False)
     plan = make_plan(grid)
     describe(plan, console)
     if settings["sweep.dry_run"]:
@@ -98,7 +98,7 @@ def _execute(
         if settings["ray.address"] is not None:
             # A cluster that does not answer is bad input: found before anything is written.
             executor = stack.enter_context(_executor(settings, plan.points.without(())))
-        data = stack.enter_context(Dataset.open(directory, details=wanted))
+        data = stack.enter_context(DatasetWriter.open(directory, details=wanted))
         _say_set_aside(data, plan, console)
         passed_over = (
             set() if settings["sweep.retry_failed"] else data.failed() & plan.points.keys()
@@ -144,7 +144,7 @@ def _execute(
     return interrupted
 
 
-def _say_set_aside(data: Dataset, plan: Plan, console: Console) -> None:
+def _say_set_aside(data: DatasetWriter, plan: Plan, console: Console) -> None:
     for name, place in data.set_aside.items():
         console.print(
             f"{name} is damaged: set aside as {place}; its points of this grid run again",
@@ -167,7 +167,7 @@ def _compiled() -> bool:
 
 def _collect(
     results: Iterator[ray_executor.Result | None],
-    data: Dataset,
+    data: DatasetWriter,
     progress: Progress,
     counts: dict[str, int],
     settings: Settings,
@@ -189,7 +189,7 @@ def _collect(
 
 @contextmanager
 def _executor(
-    settings: Settings, todo: Chosen, asked: Callable[[], bool] = lambda: False
+    settings: Settings, todo: PointList, asked: Callable[[], bool] = lambda: False
 ) -> Iterator[ray_executor.Executor]:
     def meanwhile() -> None:
         ray_executor.warm((engine, scheduler) for scheduler, engine, _ in todo.kinds())

@@ -20,7 +20,7 @@ import conf
 import core
 import sweep
 from core.errors import InputError
-from sweep.execution.chunks import Chunk, Handout
+from sweep.execution.chunks import Chunk, ChunkQueue
 from sweep.execution.ray_cleanup import Guard
 from sweep.execution.worker import Details, Executor, Result, run_chunk, run_locally, warm
 from sweep.grid.point import Point, build_trace
@@ -189,7 +189,7 @@ class RayExecutor:
 
     def __call__(self, points: Sequence[Point], wanted: Details) -> Iterator[Result | None]:
         """Run points; yield results as they finish, and None where none came for a while."""
-        work = Handout(
+        work = ChunkQueue(
             points,
             lambda point: self._ray.put(build_trace(point)),
             size=self._size,
@@ -223,7 +223,7 @@ class RayExecutor:
             self._slots = max(1, int(self._ray.cluster_resources().get("CPU", 1)))
         return self._slots
 
-    def _listen(self, stream: Any, chunk: Chunk, work: Handout) -> tuple[list[Result], bool]:
+    def _listen(self, stream: Any, chunk: Chunk, work: ChunkQueue) -> tuple[list[Result], bool]:
         """Return what a worker reports, and whether that was the last of it."""
         errors = self._ray.exceptions
         try:
@@ -240,7 +240,7 @@ class RayExecutor:
         innocent = isinstance(reason, errors.NodeDiedError | errors.ObjectLostError)
         return list(work.ended(chunk, reason, innocent=innocent)), True
 
-    def _end_overdue(self, flying: Mapping[Any, Chunk], work: Handout) -> None:
+    def _end_overdue(self, flying: Mapping[Any, Chunk], work: ChunkQueue) -> None:
         """End the workers whose point runs for too long: there is no other way to stop one."""
         for stream, chunk in flying.items():
             if not work.overdue(chunk, time.monotonic()):

@@ -35,7 +35,7 @@ _WORDS = {"true": True, "false": False, "null": None, "True": True, "False": Fal
 Row = Mapping[str, Any]
 
 
-class Condition:
+class Filter:
     """A condition such as ``queue.base > 2 or scheduler == 'varys'``.
 
     Parameters

@@ -24,7 +24,7 @@ from core.shuffle.axes import PARTITIONER
 from sweep.grid.grid import Grid, check_all_read, checked_axes, declarations
 from sweep.grid.options import SEED
 from sweep.grid.point import NAMES, Point, stored
-from sweep.grid.resolve import SEEDS, Expansion, Names
+from sweep.grid.resolve import SEEDS, Names, Resolver
 from sweep.grid.rows import MOST_ROWS, GridRows, Interval, Lazy, Shape, several
 
 SEED_KEYS = frozenset({"seed", *SEEDS})
@@ -43,7 +43,7 @@ class Table:
     rows : GridRows
         Combinations that were asked for; each is several rows of the plan where it has
         replicates.
-    expansion : Expansion
+    expansion : Resolver
     combination : ndarray, shape (rows,)
         Ascending.
     point_id, trace_id : ndarray, shape (rows,)
@@ -53,7 +53,7 @@ class Table:
     """
 
     rows: GridRows
-    expansion: Expansion
+    expansion: Resolver
     combination: Index
     point_id: Ids
     trace_id: Ids
@@ -138,7 +138,7 @@ class Points(Mapping[str, Point]):
         found = k < len(self._sorted) and self._sorted[k] == wanted
         return int(self._place[k]) if found else None
 
-    def without(self, names: Collection[str]) -> Chosen:
+    def without(self, names: Collection[str]) -> PointList:
         """Return the points but some, those of one workload one after the other."""
         kept = np.ones(len(self), np.bool_)
         kept[[k for name in names if (k := self.place(name)) is not None]] = False
@@ -146,10 +146,10 @@ class Points(Mapping[str, Point]):
         _, first, trace = np.unique(
             self._table.trace_id[rows], return_index=True, return_inverse=True
         )
-        return Chosen(self._table, rows[np.argsort(first[trace], kind="stable")])
+        return PointList(self._table, rows[np.argsort(first[trace], kind="stable")])
 
 
-class Chosen(Lazy[Point]):
+class PointList(Lazy[Point]):
     """Some points of a plan in the order in which they run, made when asked for."""
 
     def __init__(self, table: Table, rows: Index) -> None:
@@ -188,12 +188,12 @@ class Plan:
         """Combinations that were asked for; each may be several rows, one a replicate."""
         return len(self.table.rows)
 
-    def lines(self, is_condition: Callable[[str], bool]) -> tuple[Index, Index]:
+    def lines(self, is_context: Callable[[str], bool]) -> tuple[Index, Index]:
         """Return two numbers for each unique point.
 
         Parameters
         ----------
-        is_condition : callable (column) → bool
+        is_context : callable (column) → bool
             Whether an axis belongs to the circumstances, under which points can be compared.
 
         Returns
@@ -205,7 +205,7 @@ class Plan:
         """
         combination = self.table.combination[self.points.rows]
         keys = [key for key, values in self.axes.items() if several(values)]
-        about = [k for k in keys if k not in SEED_KEYS and is_condition(column_of(k))]
+        about = [k for k in keys if k not in SEED_KEYS and is_context(column_of(k))]
         numbers = np.arange(len(self.table.rows))
         line = self._numbered([k for k in keys if k not in SEED_KEYS], numbers)
         return line[combination], self._numbered(about, numbers)[combination]
@@ -263,12 +263,12 @@ def make_plan(grid: Grid) -> Plan:
         raise GridError(f"sweep.filter={grid.shape.condition!r}: no grid row is left")
     # Replicates depend on these two alone.
     alike = not any(several(axes[k]) for k in ("workload", PARTITIONER) if k in axes)
-    table = _table(rows, Expansion(grid), alike)
+    table = _table(rows, Resolver(grid), alike)
     check_all_read(grid, table.expansion.read())
     return Plan(axes, grid.shape, table, repeated)
 
 
-def _table(rows: GridRows, expansion: Expansion, alike: bool) -> Table:
+def _table(rows: GridRows, expansion: Resolver, alike: bool) -> Table:
     """Expand a grid; where all rows have `alike` many replicates the first tells how many."""
     combination, point_id, trace_id, kind = array("q"), array("Q"), array("Q"), array("H")
     kinds: dict[Names, int] = {}

@@ -25,7 +25,7 @@ Names = tuple[str, str, str]
 
 
 @dataclass(frozen=True)
-class Reading:
+class ResolvedRow:
     """What a grid row comes to: one point, or one a replicate where something is random."""
 
     names: Names
@@ -48,7 +48,7 @@ class Reading:
 
 
 @dataclass(frozen=True)
-class _Layout:
+class ReadSet:
     """Which parameters are read, as far as rows agree on it.
 
     Attributes
@@ -72,7 +72,7 @@ class _Layout:
     content: str | None
 
 
-class Expansion:
+class Resolver:
     """Turns what a grid row asks for into points.
 
     Attributes
@@ -85,13 +85,13 @@ class Expansion:
         self.grid = grid
         self.readings: set[tuple[str, frozenset[str], bool]] = set()
         self._reads: dict[Names, tuple[tuple[Parameter, ...], tuple[str, ...]]] = {}
-        self._layouts: dict[tuple[Any, ...], _Layout] = {}
+        self._layouts: dict[tuple[Any, ...], ReadSet] = {}
         self._checked: dict[tuple[int, type, Any], Value] = {}
         self._content: dict[tuple[Any, ...], str] = {}
         self._replicates = int(REPLICATES.check(grid.replicates) or 1)
         self._seed = SEED.check(grid.seed)
 
-    def reading(self, asked: Mapping[str, Any]) -> Reading:
+    def reading(self, asked: Mapping[str, Any]) -> ResolvedRow:
         """Return what a row comes to.
 
         Raises
@@ -113,7 +113,9 @@ class Expansion:
         content = layout.content
         if content is None:
             content = self._content_of(names[2], values)
-        return Reading(names, values, seed, content, self._replicates if layout.seeded else None)
+        return ResolvedRow(
+            names, values, seed, content, self._replicates if layout.seeded else None
+        )
 
     def read(self) -> set[str]:
         """Return the keys that some row has read."""
@@ -124,7 +126,7 @@ class Expansion:
             found.add("seed")
         return found | {*NAMES}
 
-    def _layout(self, names: Names, asked: Mapping[str, Any]) -> _Layout:
+    def _layout(self, names: Names, asked: Mapping[str, Any]) -> ReadSet:
         if names not in self._reads:
             parameters = registry.reads(*names)
             about = {key for p in parameters for key, _ in p.when}
@@ -141,7 +143,7 @@ class Expansion:
         parameters: tuple[Parameter, ...],
         deciding: tuple[str, ...],
         asked: Mapping[str, Any],
-    ) -> _Layout:
+    ) -> ReadSet:
         base = self.grid.bases[names[1], names[2]]
         values: dict[str, Value] = {}
         for parameter in parameters:
@@ -154,7 +156,7 @@ class Expansion:
         keys = frozenset({*values, "replicate"} if seeded else values)
         own = any(p.key in _own_keys(names[2]) for p in free)
         content = None if own else self._content_of(names[2], values)
-        return _Layout(values, free, seeded, keys, content)
+        return ReadSet(values, free, seeded, keys, content)
 
     def _check(self, parameter: Parameter, value: Any) -> Value:
         if value is None:

@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import GridError, nearest
-from sweep.grid.filter import Condition
+from sweep.grid.filter import Filter
 
 MOST_ROWS = 10_000_000
 NAMES = frozenset({"scheduler", "engine", "workload"})
@@ -118,7 +118,7 @@ class GridRows(Lazy[Row]):
 
     def __init__(self, axes: Axes, shape: Shape, seed: int) -> None:
         groups = _grouped(axes, shape)
-        keep = Condition(shape.condition, axes) if shape.condition is not None else None
+        keep = Filter(shape.condition, axes) if shape.condition is not None else None
         if shape.sample is None:
             _check_values(axes)
         _check_number(axes, shape)

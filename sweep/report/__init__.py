@@ -1,7 +1,7 @@
 """From a dataset to figures, tables and a page: ``python -m sweep.report outputs/latest``.
 
 ========================  ==========================================================
-`sweep.report.data`    `Dataset`: one run, or two side by side
+`sweep.report.data`    `ReportData`: one run, or two side by side
 `sweep.report.averages`   replicates averaged, with intervals
 `sweep.report.effects`    main effects, interactions, what wins where
 `sweep.report.drawing.chart`      `Chart`: how a table is drawn, for files and page

@@ -67,19 +67,19 @@ def measures_in(frame: pd.DataFrame) -> list[str]:
 
 
 def settings_table(
-    points: pd.DataFrame, conditions: Sequence[str], knobs: Sequence[str]
+    points: pd.DataFrame, context: Sequence[str], knobs: Sequence[str]
 ) -> pd.DataFrame:
     """Average points over their replicates.
 
     Returns
     -------
     DataFrame
-        One row per combination of conditions and knobs, in the order of the grid: those, ``label``,
+        One row per combination of context and knobs, in the order of the grid: those, ``label``,
         ``n`` (points in the mean), the mean of every metric, and where some n > 1 half its 95 %
         interval by Student's t as ``<metric>_half``; ``bound_s``. ``gap`` is the ratio of the
         means, minus one.
     """
-    by = [*conditions, *knobs]
+    by = [*context, *knobs]
     groups = points.groupby(by, sort=False, dropna=False)
     number = np.asarray(groups.ngroup(), np.int64)
     first = ~pd.Series(number).duplicated().to_numpy()
@@ -161,15 +161,15 @@ def plain(value: Any) -> str:
 
 
 def shown_settings(
-    settings: pd.DataFrame, conditions: Sequence[str], most: int = 12, under: int = 12
+    settings: pd.DataFrame, context: Sequence[str], most: int = 12, under: int = 12
 ) -> pd.DataFrame:
     """Return few settings: all, or where there are more than `most` the best of each scheduler.
 
     Those are in the order of the schedulers, so that the first scheduler of the grid remains the
-    first. Of the conditions the first `under` are kept.
+    first. Of the context the first `under` are kept.
     """
     kept = []
-    for number, (_, group) in enumerate(by(settings, conditions)):
+    for number, (_, group) in enumerate(by(settings, context)):
         if number == under:
             break
         if len(group) > most:

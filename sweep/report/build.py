@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from core.errors import InputError, StoreError, nearest
-from sweep.report.data import Dataset, in_memory, open_runs
+from sweep.report.data import ReportData, in_memory, open_runs
 from sweep.report.drawing.chart import Chart
 from sweep.report.drawing.colours import places_of
 from sweep.report.figures import Figure, NothingToDrawError, figures
@@ -49,7 +49,7 @@ class Drawn:
     chart: Chart
 
 
-def table_of(name: str, data: Dataset) -> Drawn:
+def table_of(name: str, data: ReportData) -> Drawn:
     """Return a figure's table and chart.
 
     Raises
@@ -110,7 +110,9 @@ def plot(
     return draw(drawn.figure.title, drawn.table, drawn.chart)
 
 
-def write_report(data: Dataset, directory: str | os.PathLike[str]) -> tuple[list[str], list[str]]:
+def write_report(
+    data: ReportData, directory: str | os.PathLike[str]
+) -> tuple[list[str], list[str]]:
     """Write page, figures and tables into a directory; those of a report there before go.
 
     Other files are left alone, whatever their names: a page lists what belongs to it.
@@ -178,7 +180,7 @@ def own_files(place: Path) -> list[str]:
     return [n for n in names if _OWN.fullmatch(n)]
 
 
-def draw_all(data: Dataset) -> tuple[list[Drawn], list[tuple[Figure, str]]]:
+def draw_all(data: ReportData) -> tuple[list[Drawn], list[tuple[Figure, str]]]:
     """Return the figures that can be drawn, and why the others cannot."""
     found, missing = [], []
     for name, figure in figures().items():
@@ -208,6 +210,6 @@ def rounded(table: pd.DataFrame) -> pd.DataFrame:
     return table
 
 
-def open_report(paths: Sequence[str], where: Mapping[str, str]) -> Dataset:
+def open_report(paths: Sequence[str], where: Mapping[str, str]) -> ReportData:
     """Return the dataset of a report."""
     return open_runs(paths).where(where)

@@ -1,4 +1,4 @@
-"""`Dataset`: one run or two side by side, as the figures see them."""
+"""`ReportData`: one run or two side by side, as the figures see them."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from core.shuffle.parameters import AUTO, NumberOrAuto
 from sweep.report.averages import plain, settings_table
 from sweep.store import load, read_manifest
 from sweep.store.files import DamagedError, Folder
-from sweep.store.row_values import REPEATS, is_condition, key_of
+from sweep.store.row_values import REPEATS, is_context, key_of
 from sweep.store.schema import DETAILS, IDENTITY, OUTCOME
 
 RUN = "run"
@@ -39,7 +39,7 @@ class Run:
 
 
 @dataclass(frozen=True, eq=False)
-class Dataset:
+class ReportData:
     """The rows of a grid, and what of them varies.
 
     Attributes
@@ -82,19 +82,19 @@ class Dataset:
         return [n for n in self.parameters if self.points[n].nunique(dropna=True) > 1]
 
     @cached_property
-    def conditions(self) -> list[str]:
+    def context(self) -> list[str]:
         """Axes under which schedulers are compared: run, engine, workload, fabric, shuffle."""
-        return [n for n in self.axes if n == RUN or is_condition(n)]
+        return [n for n in self.axes if n == RUN or is_context(n)]
 
     @cached_property
     def knobs(self) -> list[str]:
         """Axes that make a setting: the scheduler and what schedulers read."""
-        return ["scheduler", *(n for n in self.axes if n not in (*self.conditions, "scheduler"))]
+        return ["scheduler", *(n for n in self.axes if n not in (*self.context, "scheduler"))]
 
     @cached_property
     def settings(self) -> pd.DataFrame:
         """One row per setting under each condition: means over replicates (`settings_table`)."""
-        return settings_table(self.points, self.conditions, self.knobs)
+        return settings_table(self.points, self.context, self.knobs)
 
     @cached_property
     def repeats(self) -> pd.Series:
@@ -103,7 +103,7 @@ class Dataset:
         names = [n for n in REPEATS if n in points]
         rows = zip(*(points[n].map(plain) for n in names), strict=True)
         each = pd.Series(list(rows) if names else [()] * len(points), dtype=object)
-        by = [*self.conditions, *self.knobs]
+        by = [*self.context, *self.knobs]
         return each.groupby(points.groupby(by, sort=False, dropna=False).ngroup()).agg(frozenset)
 
     def detail(self, name: str, columns: Sequence[str], points: Iterable[str]) -> pd.DataFrame:
@@ -155,7 +155,7 @@ class Dataset:
             )
         return frame
 
-    def where(self, conditions: Mapping[str, Any]) -> Dataset:
+    def where(self, context: Mapping[str, Any]) -> ReportData:
         """Return the rows with these values: as on the command line, or as they are.
 
         Raises
@@ -166,7 +166,7 @@ class Dataset:
         grid = self.grid
         names = [*self.parameters, *(n for n in (*REPEATS, "status") if n in grid)]
         chosen: dict[str, str] = {}
-        for key, given in conditions.items():
+        for key, given in context.items():
             column = next((n for n in names if key in (n, key_of(n))), None)
             value = plain(given)
             if column is None:
@@ -181,7 +181,7 @@ class Dataset:
                 there = ", ".join(shown.unique()[:12])
                 raise InputError(f"{key}={value}: no row has this value; there are {there}")
             grid = grid[same]
-        return Dataset(self.runs, grid, self.details)
+        return ReportData(self.runs, grid, self.details)
 
 
 def _number_or_word(text: str) -> object:
@@ -192,7 +192,7 @@ def _number_or_word(text: str) -> object:
         return {"True": "true", "False": "false", "null": plain(None)}.get(text, text)
 
 
-def open_runs(paths: Sequence[str | os.PathLike[str]]) -> Dataset:
+def open_runs(paths: Sequence[str | os.PathLike[str]]) -> ReportData:
     """Return a dataset on a disk or elsewhere, or two as one.
 
     Raises
@@ -210,10 +210,10 @@ def open_runs(paths: Sequence[str | os.PathLike[str]]) -> Dataset:
             grid.insert(0, RUN, name)
         runs.append(Run(name, os.fspath(path), read_manifest(path)))
         grids.append(grid)
-    return Dataset(tuple(runs), with_words(pd.concat(grids, ignore_index=True)))
+    return ReportData(tuple(runs), with_words(pd.concat(grids, ignore_index=True)))
 
 
-def in_memory(table: pd.DataFrame) -> Dataset:
+def in_memory(table: pd.DataFrame) -> ReportData:
     """Return a table that `sweep.load` has returned as a dataset.
 
     Raises
@@ -230,14 +230,16 @@ def in_memory(table: pd.DataFrame) -> Dataset:
             raise InputError(f"not a table of sweep.load(): {column} is not a column of numbers")
     if name is None:
         lacking = [n for n in ("mean_cct_s", "bound_s") if n not in table]
-        return Dataset((Run("table"),), with_words(table.assign(**dict.fromkeys(lacking, np.nan))))
+        return ReportData(
+            (Run("table"),), with_words(table.assign(**dict.fromkeys(lacking, np.nan)))
+        )
     own = {m.name for m in DETAILS[name]}
     grid = table[[n for n in table.columns if n not in own]].drop_duplicates("point_id")
     grid = grid.assign(status="ok").reset_index(drop=True)
     if name == "coflows":
         mean = table.groupby("point_id")["cct_s"].mean()
         grid["mean_cct_s"] = grid["point_id"].map(mean)
-    return Dataset((Run("table"),), with_words(grid), {name: table})
+    return ReportData((Run("table"),), with_words(grid), {name: table})
 
 
 def with_words(grid: pd.DataFrame) -> pd.DataFrame:

@@ -12,7 +12,7 @@ import numpy.typing as npt
 import pandas as pd
 
 from sweep.report.averages import in_order, plain
-from sweep.report.data import Dataset
+from sweep.report.data import ReportData
 from sweep.store.row_values import key_of
 
 Floats = npt.NDArray[np.float64]
@@ -32,7 +32,7 @@ class Cube:
     ----------
     axes : list of str
     frame : DataFrame
-        One row per combination of axes: those, ``setting`` (row of `Dataset.settings`) and
+        One row per combination of axes: those, ``setting`` (row of `ReportData.settings`) and
         ``weight`` (grid rows behind it).
     """
 
@@ -53,11 +53,11 @@ def values_of(column: pd.Series) -> list[str]:
     return list(dict.fromkeys(plain(v) for v in in_order(column)))
 
 
-def cube_of(data: Dataset) -> Cube:
+def cube_of(data: ReportData) -> Cube:
     """Return the grid of what is finished."""
-    axes = [*data.conditions, *data.knobs]
+    axes = [*data.context, *data.knobs]
     axes = [n for n in axes if data.ok[n].nunique(dropna=False) > 1]
-    by = [*data.conditions, *data.knobs]
+    by = [*data.context, *data.knobs]
     number = data.points.groupby(by, sort=False, dropna=False).ngroup()
     keys = [n for n in ("run", "point_id") if n in data.points]
     settings = data.points[keys].assign(setting=number)
@@ -69,7 +69,7 @@ def cube_of(data: Dataset) -> Cube:
     return Cube(axes, grouped.reset_index())
 
 
-def with_metric(data: Dataset, cube: Cube, metric: str) -> pd.DataFrame:
+def with_metric(data: ReportData, cube: Cube, metric: str) -> pd.DataFrame:
     """Return the rows of a cube with a metric as ``value``, where it is known."""
     value = data.settings[metric].to_numpy(float)[cube.frame["setting"].to_numpy(int)]
     return cube.frame.assign(value=value).dropna(subset="value")
@@ -89,7 +89,7 @@ def cells(frame: pd.DataFrame, axes: Sequence[str], fixed: Mapping[str, str]) ->
     return means.iloc[np.lexsort(places)].reset_index(drop=True)
 
 
-def read_only(data: Dataset, frame: pd.DataFrame, axes: Sequence[str]) -> pd.DataFrame:
+def read_only(data: ReportData, frame: pd.DataFrame, axes: Sequence[str]) -> pd.DataFrame:
     """Return rows of a cube without the values of axes that their points do not read."""
     settings = data.settings.iloc[frame["setting"].to_numpy(int)]
     unread = {n: settings[n].isna().to_numpy() for n in axes}
@@ -193,7 +193,7 @@ def _spread(value: Floats, weight: Floats) -> tuple[float, float]:
 
 
 def by_scheduler(
-    data: Dataset, metric: str
+    data: ReportData, metric: str
 ) -> tuple[list[tuple[str, pd.DataFrame, list[str]]], dict[str, str]]:
     """Return, scheduler by scheduler, rows with ``value`` and the axes that it reads.
 
@@ -202,7 +202,7 @@ def by_scheduler(
     """
     found = []
     settings = data.settings.assign(value=data.settings[metric], weight=1).dropna(subset="value")
-    axes = [*data.conditions, *data.knobs]
+    axes = [*data.context, *data.knobs]
     for scheduler, group in settings.groupby("scheduler", sort=False):
         read = [n for n in axes if n != "scheduler" and group[n].nunique(dropna=False) > 1]
         if read:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import pandas as pd
 
 from sweep.report.averages import plain
-from sweep.report.data import RUN, Dataset, Run
+from sweep.report.data import RUN, ReportData, Run
 from sweep.store.row_values import key_of
 
 
-def facts(run: Run, data: Dataset) -> list[tuple[str, str]]:
+def facts(run: Run, data: ReportData) -> list[tuple[str, str]]:
     """Return what is known about a run, in the order of the page."""
     manifest = run.manifest
     rows = data.grid[data.grid[RUN] == run.name] if RUN in data.grid else data.grid
@@ -38,7 +38,7 @@ def facts(run: Run, data: Dataset) -> list[tuple[str, str]]:
     return [(key, value) for key, value in found if value]
 
 
-def notices(data: Dataset) -> list[str]:
+def notices(data: ReportData) -> list[str]:
     """Return what has to be said before anything else: unfinished, failed, nothing to show."""
     found = []
     for run in data.runs:
@@ -62,7 +62,7 @@ def notices(data: Dataset) -> list[str]:
     return [*found, *data.troubles.values()]
 
 
-def failures(data: Dataset) -> pd.DataFrame:
+def failures(data: ReportData) -> pd.DataFrame:
     """Return the points that failed: point, status and message."""
     grid = data.grid
     ok = grid["status"].eq("ok").fillna(False)

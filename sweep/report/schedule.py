@@ -16,7 +16,7 @@ from core.fluid.engine import PARAMETERS as OF_ENGINE
 from core.fluid.kernels import dclas, madd, remaining
 from core.fluid.kernels.clock import DECIDE
 from core.fluid.rules import Ordered, Queues
-from core.fluid.state import Net, new_net
+from core.fluid.state import FluidState, new_fluid_state
 from core.fluid.view import View
 from core.parameters import Value, defaults
 from core.registry import reads
@@ -39,7 +39,7 @@ def schedule_of(row: Mapping[str, Any]) -> pd.DataFrame:
     Parameters
     ----------
     row : mapping of str to value
-        A row of `Dataset.points`.
+        A row of `ReportData.points`.
 
     Returns
     -------
@@ -151,7 +151,7 @@ def _stretch(
     ]
 
 
-def _decisions(trace: Trace, scheduler: str, values: Mapping[str, Value]) -> Iterator[Net]:
+def _decisions(trace: Trace, scheduler: str, values: Mapping[str, Value]) -> Iterator[FluidState]:
     """Yield the state after each decision, and at the end."""
     found = schedulers()[scheduler]
     rule = found.rules["fluid"]
@@ -162,7 +162,7 @@ def _decisions(trace: Trace, scheduler: str, values: Mapping[str, Value]) -> Ite
     given = {**defaults((*rule.parameters, *OF_ENGINE)), **values}
     capacity = np.full(2 * trace.ports, float(given["fabric.gbps"] or 0.0) * GIGABIT)
     sizes = demand(trace, capacity, bool(given["fabric.local_is_free"]))
-    net = new_net(sizes)
+    net = new_fluid_state(sizes)
     runner.set_clock(net, given)
     view = View(sizes, net, np.arange(len(trace)), scheduler, found.info)
     if isinstance(rule, Queues):
@@ -176,7 +176,7 @@ def _decisions(trace: Trace, scheduler: str, values: Mapping[str, Value]) -> Ite
             yield net
 
 
-def _usage(net: Net) -> dict[tuple[int, int], float]:
+def _usage(net: FluidState) -> dict[tuple[int, int], float]:
     """Return the share of each port that each active coflow has."""
     found: dict[tuple[int, int], float] = {}
 

@@ -6,7 +6,7 @@
 `sweep.store.files`    whole files on any filesystem that pyarrow knows
 `sweep.store.recover`  what a directory holds, repaired
 `sweep.store.compact`  few large parts instead of many small ones
-`sweep.store.writer`   `Dataset`: atomic parts, resuming
+`sweep.store.writer`   `DatasetWriter`: atomic parts, resuming
 `sweep.store.reader`   `load`: the grid joined with its results
 `sweep.store.row_values` parameters and values of rows, as they read on the command line
 =====================  =============================================================
@@ -19,11 +19,11 @@ from sweep.store.schema import (
     points_schema,
     results_schema,
 )
-from sweep.store.writer import Dataset, Limits
+from sweep.store.writer import DatasetWriter, Limits
 
 __all__ = [
     "SCHEMA_VERSION",
-    "Dataset",
+    "DatasetWriter",
     "Limits",
     "detail_schemas",
     "load",

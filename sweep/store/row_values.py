@@ -52,7 +52,7 @@ def key_of(column: str) -> str:
     return column.replace("_", ".", 1) if column.startswith(_GROUPS) else column
 
 
-def is_condition(column: str) -> bool:
+def is_context(column: str) -> bool:
     """Whether a column belongs to the circumstances, not to a scheduler or a partitioner."""
     return f"{column}_".startswith(_OTHER_SIDE) and column not in _choices()
 

@@ -1,4 +1,4 @@
-"""`Dataset`: the writer of one output directory.
+"""`DatasetWriter`: the writer of one output directory.
 
 How nothing is doubled or lost, whenever the process is killed:
 
@@ -76,7 +76,7 @@ class Limits:
     seconds: float = 2.0
 
 
-class Dataset:
+class DatasetWriter:
     """Writer of a dataset; use `open`, and close it, or use it in a ``with`` statement.
 
     Leaving the block writes what is buffered, after an exception as well.
@@ -125,7 +125,7 @@ class Dataset:
         parameters: Parameters | None = None,
         details: Iterable[str] = (),
         limits: Limits | None = None,
-    ) -> Dataset:
+    ) -> DatasetWriter:
         """Create a dataset, or go on with the one that is there.
 
         Parameters
@@ -146,7 +146,7 @@ class Dataset:
         """
         return cls(Folder.at(directory), parameters, details, limits or Limits())
 
-    def __enter__(self) -> Dataset:
+    def __enter__(self) -> DatasetWriter:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:

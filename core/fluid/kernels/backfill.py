@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from core.fluid.kernels.bit_ops import ONE, ZERO, lowest
 from core.fluid.kernels.port_bits import NOTHING, flow_of, overlaps, row_of, take
-from core.fluid.state import FREE, LIVE, Net
+from core.fluid.state import FREE, LIVE, FluidState
 from core.jit import inlined
 
 
 @inlined
-def backfill(net: Net) -> None:
+def backfill(net: FluidState) -> None:
     """Grant min(free at sender, free at receiver) flow by flow: each grant fills a port.
 
     Coflows in order; inside a coflow by receiver, then sender. Only flows with both ports free
@@ -30,7 +30,7 @@ def backfill(net: Net) -> None:
 
 
 @inlined
-def _fill_row(net: Net, k: int, port: int) -> None:
+def _fill_row(net: FluidState, k: int, port: int) -> None:
     z, c = net.z[0], net.c[k]
     row = row_of(net, k, port)
     r = net.r[row]

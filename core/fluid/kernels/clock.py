@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.fluid.kernels.completions import end_coflows, end_grants
-from core.fluid.state import Net
+from core.fluid.state import FluidState
 from core.jit import inlined
 
 DECIDE = 1
@@ -30,7 +30,7 @@ def tick_at(time: float, interval: float) -> float:
 
 
 @inlined
-def advance(net: Net, shares: bool) -> int:
+def advance(net: FluidState, shares: bool) -> int:
     """Move the clock to the next decision; return DECIDE, DONE or STALLED.
 
     Flows end at their instants on the way, whether or not their ends trigger anything.
@@ -65,7 +65,7 @@ def advance(net: Net, shares: bool) -> int:
 
 
 @inlined
-def _next_end(net: Net, shares: bool) -> float:
+def _next_end(net: FluidState, shares: bool) -> float:
     """Time of the next end of a flow or coflow, or of a queue change [s]; ∞ if none is due."""
     z = net.z[0]
     now = np.inf
@@ -82,7 +82,7 @@ def _next_end(net: Net, shares: bool) -> float:
 
 
 @inlined
-def _admit(net: Net, k: int, now: float) -> None:
+def _admit(net: FluidState, k: int, now: float) -> None:
     z = net.z[0]
     c = net.c[k]
     z.admitted += 1

@@ -10,7 +10,7 @@ import numpy as np
 
 from core.fluid.kernels.bit_ops import popcount
 from core.fluid.kernels.completions import TINY
-from core.fluid.state import ALL, BEFORE, FREE, INVERSE, LIVE, OPEN, SHARE, USED, Net
+from core.fluid.state import ALL, BEFORE, FREE, INVERSE, LIVE, OPEN, SHARE, USED, FluidState
 from core.jit import inlined
 
 EQUAL_SPLIT, MAX_MIN = 0, 1
@@ -24,7 +24,7 @@ def _near(a: float, b: float) -> bool:
 
 
 @inlined
-def look(net: Net, k: int) -> bool:
+def look(net: FluidState, k: int) -> bool:
     """Look at what is free at the coflow's ports and who has both; whether anything is new."""
     c = net.c[k]
     recount = c.moving == 0
@@ -49,7 +49,7 @@ def look(net: Net, k: int) -> bool:
 
 
 @inlined
-def _partners(net: Net, slot: int) -> int:
+def _partners(net: FluidState, slot: int) -> int:
     """Count the live flows of a slot whose other port is free."""
     r = net.r[slot]
     count = 0
@@ -59,7 +59,7 @@ def _partners(net: Net, slot: int) -> int:
 
 
 @inlined
-def stop(net: Net, k: int) -> None:
+def stop(net: FluidState, k: int) -> None:
     """All flows of a coflow stand still."""
     c = net.c[k]
     c.moving = 0
@@ -80,7 +80,7 @@ def stop(net: Net, k: int) -> None:
 
 
 @inlined
-def _renew(net: Net, slot: int, allocation: int) -> float:
+def _renew(net: FluidState, slot: int, allocation: int) -> float:
     """Renew a slot's share; return the smaller of old and new, ∞ if it stands."""
     s = net.s[slot]
     share = 0.0
@@ -96,7 +96,7 @@ def _renew(net: Net, slot: int, allocation: int) -> float:
 
 
 @inlined
-def set_rates(net: Net, k: int, allocation: int) -> None:
+def set_rates(net: FluidState, k: int, allocation: int) -> None:
     """Give each flow the smaller of its shares; correct what the coflow uses of each port.
 
     A row whose own share stands is passed over if the senders whose share has changed bind none
@@ -127,7 +127,7 @@ def set_rates(net: Net, k: int, allocation: int) -> None:
 
 
 @inlined
-def _set_row(net: Net, row: int, before: float, known: float) -> None:
+def _set_row(net: FluidState, row: int, before: float, known: float) -> None:
     """Give the flows of a row their rates, and close the gaps that ended flows have left.
 
     Their old rates count as `known`, 0 or 1, in the sums.
@@ -157,7 +157,7 @@ def _set_row(net: Net, row: int, before: float, known: float) -> None:
 
 
 @inlined
-def _close_gaps(net: Net, row: int) -> None:
+def _close_gaps(net: FluidState, row: int) -> None:
     r = net.r[row]
     kept = r.flow
     for f in range(r.flow, r.flow + r.width):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from core.fluid.kernels.port_bits import bit
-from core.fluid.state import LIVE, Net
+from core.fluid.state import LIVE, FluidState
 from core.jit import inlined
 
 SLACK = 1e-9
@@ -15,7 +15,7 @@ TINY = 1e-300
 
 
 @inlined
-def _end_flow(net: Net, k: int, flow: int, row: int, sender: int) -> None:
+def _end_flow(net: FluidState, k: int, flow: int, row: int, sender: int) -> None:
     """End a live flow: it no longer counts, though it keeps its place in its row."""
     c = net.c[k]
     rate = min(net.s[row].share, net.s[sender].share)
@@ -35,7 +35,7 @@ def _end_flow(net: Net, k: int, flow: int, row: int, sender: int) -> None:
 
 
 @inlined
-def end_grants(net: Net, now: float, until: float) -> bool:
+def end_grants(net: FluidState, now: float, until: float) -> bool:
     """End the flows whose end comes by backfill; return whether that triggers a decision."""
     z = net.z[0]
     if z.soonest > until:
@@ -58,7 +58,7 @@ def end_grants(net: Net, now: float, until: float) -> bool:
 
 
 @inlined
-def end_coflows(net: Net, now: float, until: float, shares: bool) -> bool:
+def end_coflows(net: FluidState, now: float, until: float, shares: bool) -> bool:
     """End flows by their own rates and coflows; return whether that triggers a decision."""
     z = net.z[0]
     due = False
@@ -91,7 +91,7 @@ def end_coflows(net: Net, now: float, until: float, shares: bool) -> bool:
 
 
 @inlined
-def _end_in_rows(net: Net, k: int, now: float, until: float) -> bool:
+def _end_in_rows(net: FluidState, k: int, now: float, until: float) -> bool:
     """End the flows of coflow k that are done, and find its next end; whether that triggers."""
     c = net.c[k]
     live = c.live
@@ -118,7 +118,7 @@ def _end_in_rows(net: Net, k: int, now: float, until: float) -> bool:
 
 
 @inlined
-def settle(net: Net, k: int, now: float) -> None:
+def settle(net: FluidState, k: int, now: float) -> None:
     """Bring the attained bytes of a coflow up to date."""
     c = net.c[k]
     c.sent += c.speed * (now - c.since)
@@ -126,7 +126,7 @@ def settle(net: Net, k: int, now: float) -> None:
 
 
 @inlined
-def leaves_at(net: Net, k: int) -> None:
+def leaves_at(net: FluidState, k: int) -> None:
     """Find when a coflow reaches the limit of its queue under its standing rates."""
     c = net.c[k]
     limit = c.limit

@@ -14,7 +14,7 @@ from core.fluid.kernels.coflow_rates import MAX_MIN, look, set_rates, stop
 from core.fluid.kernels.completions import SLACK, TINY, leaves_at, settle
 from core.fluid.kernels.filling import fill
 from core.fluid.kernels.port_bits import give, overlaps, take
-from core.fluid.state import Net
+from core.fluid.state import FluidState
 from core.jit import inlined, kernel
 from core.trace import Floats, Ints
 
@@ -24,7 +24,7 @@ REFRESH = 50
 
 
 @kernel
-def simulate(net: Net, modes: Ints, limits: Floats, weights: Floats, pause: bool) -> int:
+def simulate(net: FluidState, modes: Ints, limits: Floats, weights: Floats, pause: bool) -> int:
     """Run to the end, or to the next decision; coflows with their first limit set.
 
     `modes` holds the threshold mode and the allocation; `limits` the upper limits of all queues
@@ -62,7 +62,7 @@ def simulate(net: Net, modes: Ints, limits: Floats, weights: Floats, pause: bool
 
 
 @inlined
-def _spend(net: Net) -> None:
+def _spend(net: FluidState) -> None:
     """Take what the backfill has moved since the last decision off the flows that go on."""
     z = net.z[0]
     dt = z.now - z.decided
@@ -80,7 +80,7 @@ def _spend(net: Net) -> None:
 
 
 @inlined
-def _demote(net: Net, k: int, mode: int, limits: Floats) -> None:
+def _demote(net: FluidState, k: int, mode: int, limits: Floats) -> None:
     """Move a coflow down while it has reached the limit of its queue."""
     c = net.c[k]
     while c.queue < len(limits) and c.sent >= c.limit * (1.0 - SLACK):
@@ -91,7 +91,7 @@ def _demote(net: Net, k: int, mode: int, limits: Floats) -> None:
 
 
 @inlined
-def _sort(net: Net) -> None:
+def _sort(net: FluidState) -> None:
     """Sort the active coflows by queue, then by their place in the trace."""
     order, c = net.order, net.c
     for i in range(1, net.z[0].active):
@@ -107,7 +107,7 @@ def _sort(net: Net) -> None:
 
 
 @inlined
-def _weights(net: Net, weights: Floats) -> float:
+def _weights(net: FluidState, weights: Floats) -> float:
     """Sum of the weights of the queues that hold coflows; 0 with strict priority."""
     total, last = 0.0, -1
     if len(weights) > 0:
@@ -119,7 +119,7 @@ def _weights(net: Net, weights: Floats) -> float:
 
 
 @inlined
-def _allocate(net: Net, k: int, allocation: int) -> None:
+def _allocate(net: FluidState, k: int, allocation: int) -> None:
     """Give coflow k its rates out of what is free, and take them from the ports."""
     c = net.c[k]
     c.speed = 0.0
@@ -142,7 +142,7 @@ def _allocate(net: Net, k: int, allocation: int) -> None:
 
 
 @inlined
-def _end_by_grants(net: Net) -> None:
+def _end_by_grants(net: FluidState) -> None:
     """Find the ends of the flows that the backfill serves."""
     z = net.z[0]
     soonest = np.inf

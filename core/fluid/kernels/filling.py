@@ -6,12 +6,12 @@ import numpy as np
 
 from core.fluid.kernels.bit_ops import ONE, ZERO, lowest
 from core.fluid.kernels.port_bits import NOTHING
-from core.fluid.state import LIVE, Net
+from core.fluid.state import LIVE, FluidState
 from core.jit import inlined
 
 
 @inlined
-def fill(net: Net, k: int) -> None:
+def fill(net: FluidState, k: int) -> None:
     """Raise all flows together; a port that is full fixes the flows that it has.
 
     Leaves the level of each port as what its flows have, ∞ where it is never full.
@@ -38,7 +38,7 @@ def fill(net: Net, k: int) -> None:
 
 
 @inlined
-def _fix(net: Net, slot: int, level: float) -> None:
+def _fix(net: FluidState, slot: int, level: float) -> None:
     """Fix the flows at a full port at its level: their other ports have less to give."""
     r = net.r[slot]
     net.p[net.s[slot].port].count = 0

@@ -15,7 +15,7 @@ from core.fluid.kernels.clock import DECIDE, advance
 from core.fluid.kernels.completions import TINY
 from core.fluid.kernels.port_bits import give, rounded, take
 from core.fluid.kernels.remaining import GIVEN, refresh, remaining
-from core.fluid.state import FREE, LIVE, Net
+from core.fluid.state import FREE, LIVE, FluidState
 from core.jit import inlined, kernel
 from core.trace import Floats
 
@@ -24,7 +24,7 @@ NEVER, BEFORE, AFTER = 0, 1, 2
 
 
 @kernel
-def simulate(net: Net, code: int, key: Floats, pause: int) -> int:
+def simulate(net: FluidState, code: int, key: Floats, pause: int) -> int:
     """Run to the end, or to a pause; coflows with the smallest key come first.
 
     Returns DECIDE at a pause, DONE or STALLED.
@@ -57,7 +57,7 @@ def simulate(net: Net, code: int, key: Floats, pause: int) -> int:
 
 
 @inlined
-def _settle(net: Net) -> None:
+def _settle(net: FluidState) -> None:
     """Bring the remaining bytes of all active coflows up to date."""
     z = net.z[0]
     dt = z.now - z.decided
@@ -89,7 +89,7 @@ def _settle(net: Net) -> None:
 
 
 @inlined
-def _sort(net: Net, key: Floats) -> None:
+def _sort(net: FluidState, key: Floats) -> None:
     """Sort the active coflows by key; those with equal keys by their place in the trace."""
     order = net.order
     for i in range(1, net.z[0].active):
@@ -104,7 +104,7 @@ def _sort(net: Net, key: Floats) -> None:
 
 
 @inlined
-def _serve(net: Net, k: int) -> None:
+def _serve(net: FluidState, k: int) -> None:
     """Let all flows of coflow k end together, if all ports that it needs have something free."""
     c = net.c[k]
     c.gamma = np.inf
@@ -129,7 +129,7 @@ def _serve(net: Net, k: int) -> None:
 
 
 @inlined
-def _end_by_grants(net: Net) -> None:
+def _end_by_grants(net: FluidState) -> None:
     """Find the ends of the flows that the backfill serves.
 
     Where the ends of flows trigger nothing they need no events of their own; then only those of

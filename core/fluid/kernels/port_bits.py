@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from core.fluid.kernels.bit_ops import ONE, ZERO, popcount
-from core.fluid.state import ALL, EVERY, FREE, LIVE, Net
+from core.fluid.state import ALL, EVERY, FREE, LIVE, FluidState
 from core.jit import inlined
 
 NOTHING = 1e-12
@@ -29,7 +29,7 @@ def bit(port: int) -> Any:
 
 
 @inlined
-def row_of(net: Net, k: int, port: int) -> int:
+def row_of(net: FluidState, k: int, port: int) -> int:
     """Row of a receiver of coflow k."""
     row = net.c[k].middle
     last = port >> 6
@@ -39,7 +39,7 @@ def row_of(net: Net, k: int, port: int) -> int:
 
 
 @inlined
-def flow_of(net: Net, row: int, port: int) -> int:
+def flow_of(net: FluidState, row: int, port: int) -> int:
     """Flow from a sender that has a place in the row."""
     r = net.r[row]
     flow = r.flow
@@ -50,7 +50,7 @@ def flow_of(net: Net, row: int, port: int) -> int:
 
 
 @inlined
-def overlaps(net: Net, k: int) -> bool:
+def overlaps(net: FluidState, k: int) -> bool:
     """Whether coflow k has live flows at free ports on both sides."""
     words = net.free_bits.shape[1]
     senders, receivers = ZERO, ZERO
@@ -62,7 +62,7 @@ def overlaps(net: Net, k: int) -> bool:
 
 
 @inlined
-def take(net: Net, port: int, rate: float) -> None:
+def take(net: FluidState, port: int, rate: float) -> None:
     """Take a rate from what is free at a port; a trace of the capacity counts as nothing."""
     left = net.free[port] - rate
     if left <= NOTHING * net.capacity[port]:
@@ -72,7 +72,7 @@ def take(net: Net, port: int, rate: float) -> None:
 
 
 @inlined
-def give(net: Net, share: float, kept: float) -> None:
+def give(net: FluidState, share: float, kept: float) -> None:
     """Add a share of the capacity of every port to what was free there (`kept`: 0 or 1)."""
     for port in range(len(net.free)):
         net.free[port] = kept * net.free[port] + share * net.capacity[port]

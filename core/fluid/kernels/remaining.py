@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from core.fluid.kernels.bit_ops import ONE, ZERO, lowest
 from core.fluid.kernels.port_bits import flow_of, row_of
-from core.fluid.state import LIVE, Net
+from core.fluid.state import LIVE, FluidState
 from core.jit import inlined
 
 GIVEN, LENGTH, SIZE, GAMMA = 0, 1, 2, 3
@@ -12,7 +12,7 @@ GIVEN, LENGTH, SIZE, GAMMA = 0, 1, 2, 3
 
 
 @inlined
-def refresh(net: Net, k: int, slot: int) -> None:
+def refresh(net: FluidState, k: int, slot: int) -> None:
     """Add up the load at a port afresh before rounding can be felt."""
     s = net.s[slot]
     if s.live == 0:
@@ -22,7 +22,7 @@ def refresh(net: Net, k: int, slot: int) -> None:
 
 
 @inlined
-def _sum(net: Net, k: int, slot: int) -> float:
+def _sum(net: FluidState, k: int, slot: int) -> float:
     """Sum up what the flows at a port have left."""
     total = 0.0
     r, port = net.r[slot], net.s[slot].port
@@ -40,7 +40,7 @@ def _sum(net: Net, k: int, slot: int) -> float:
 
 
 @inlined
-def remaining(net: Net, k: int, code: int) -> float:
+def remaining(net: FluidState, k: int, code: int) -> float:
     """Longest flow [B], all flows [B] or Γ [s] of what is left of a coflow."""
     c = net.c[k]
     value = 0.0
@@ -59,7 +59,7 @@ def remaining(net: Net, k: int, code: int) -> float:
 
 
 @inlined
-def _look_up(net: Net, row: int) -> None:
+def _look_up(net: FluidState, row: int) -> None:
     r = net.r[row]
     most = 0.0
     for f in range(r.flow, r.flow + r.width):

@@ -8,7 +8,7 @@ import numpy as np
 
 from core.parameters import Parameter, Values
 from core.shuffle._base import Partitioner
-from core.shuffle.bucket_plan import descending, make_plan
+from core.shuffle.bucket_plan import descending, make_bucket_plan
 from core.shuffle.costs import check_auto, sampling
 from core.shuffle.greedy import least_loaded
 from core.shuffle.hashes import bucket_of
@@ -39,7 +39,9 @@ def rule(
     bucket = hashed[key]
     loads = np.bincount(bucket[top:], size[top:], buckets).astype(np.float64, copy=False)
     bucket[:top] = least_loaded(size[:top], loads)
-    return place(data, make_plan(buckets, data.keys.count, key, bucket, size), hashed, Rules(), rng)
+    return place(
+        data, make_bucket_plan(buckets, data.keys.count, key, bucket, size), hashed, Rules(), rng
+    )
 
 
 PARTITIONER = Partitioner(

@@ -6,7 +6,7 @@ import numpy as np
 
 from core.parameters import Values
 from core.shuffle._base import Partitioner
-from core.shuffle.bucket_plan import descending, make_plan
+from core.shuffle.bucket_plan import descending, make_bucket_plan
 from core.shuffle.costs import check_auto, sampling
 from core.shuffle.greedy import least_loaded
 from core.shuffle.hashes import bucket_of
@@ -23,7 +23,9 @@ def rule(
     """Place the sampled keys by estimated size, descending; the others by hash."""
     key, _ = descending(sample.estimate, np.flatnonzero(sample.hits), rng)
     size = sample.estimate[key]
-    plan = make_plan(buckets, data.keys.count, key, least_loaded(size, np.zeros(buckets)), size)
+    plan = make_bucket_plan(
+        buckets, data.keys.count, key, least_loaded(size, np.zeros(buckets)), size
+    )
     hashed = bucket_of(data.keys.hashed(str(values["shuffle.hash"])), buckets)
     return place(data, plan, hashed, Rules(), rng)
 

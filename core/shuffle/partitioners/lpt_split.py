@@ -6,7 +6,7 @@ import numpy as np
 
 from core.parameters import Values
 from core.shuffle._base import Partitioner
-from core.shuffle.bucket_plan import descending, make_plan
+from core.shuffle.bucket_plan import descending, make_bucket_plan
 from core.shuffle.costs import check_auto, sampling
 from core.shuffle.draws import Floats, Ints
 from core.shuffle.greedy import least_loaded
@@ -38,7 +38,9 @@ def rule(
     item, size = cut(sizes, float(sizes.sum()) / buckets)
     order, _ = descending(size, np.arange(len(size)), rng)
     key, size = chosen[item[order]], size[order]
-    plan = make_plan(buckets, data.keys.count, key, least_loaded(size, np.zeros(buckets)), size)
+    plan = make_bucket_plan(
+        buckets, data.keys.count, key, least_loaded(size, np.zeros(buckets)), size
+    )
     hashed = bucket_of(data.keys.hashed(str(values["shuffle.hash"])), buckets)
     return place(data, plan, hashed, Rules(), rng)
 

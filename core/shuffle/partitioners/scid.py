@@ -23,7 +23,7 @@ SOURCE = "Tang, Zhang, Li, Li, FGCS 78 (2018) 287–301"
 def rule(
     data: KeyCounts, buckets: int, values: Values, rng: np.random.Generator, sample: Sample
 ) -> Partition:
-    """Plan the clusters with enough hits, and place the job by that plan."""
+    """BucketPlan the clusters with enough hits, and place the job by that plan."""
     enough = max(cast(int, values["shuffle.min_hits"]), 1)
     chosen = np.flatnonzero(sample.hits >= enough)
     plan = split_and_combine(sample.estimate, chosen, buckets, rng)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import pandas as pd
 
 from sweep.report.averages import plain
-from sweep.report.data import Dataset
+from sweep.report.data import ReportData
 from sweep.report.drawing.chart import PALETTE, Chart
 
 SCHEDULER, PARTITIONER = "scheduler", "shuffle_partitioner"
@@ -22,7 +22,7 @@ _ROUNDS = 4
 _NAMED = re.compile(r"shuffle\.partitioner=(\S+)")
 
 
-def places_of(data: Dataset, table: pd.DataFrame, chart: Chart) -> dict[str, int]:
+def places_of(data: ReportData, table: pd.DataFrame, chart: Chart) -> dict[str, int]:
     """Return the places in the palette of what a chart colours; empty: as they come.
 
     A scheduler, or a partitioner, has the place at which it comes in the grid. Its settings share
@@ -58,7 +58,7 @@ def places_of(data: Dataset, table: pd.DataFrame, chart: Chart) -> dict[str, int
     return found
 
 
-def _names(data: Dataset, kind: str) -> list[str]:
+def _names(data: ReportData, kind: str) -> list[str]:
     """Return schedulers or partitioners in the order of the grid."""
     if kind not in (SCHEDULER, PARTITIONER) or kind not in data.points:
         return []

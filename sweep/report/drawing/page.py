@@ -22,7 +22,7 @@ from sweep.report.averages import (
     measures_in,
     metric_title,
 )
-from sweep.report.data import Dataset
+from sweep.report.data import ReportData
 from sweep.report.drawing.chart import PALETTE
 from sweep.report.effects import cube_of
 from sweep.report.run_facts import facts, failures, notices
@@ -42,7 +42,7 @@ MOST_ROWS = 20_000
 
 
 def page(
-    data: Dataset,
+    data: ReportData,
     drawn: Sequence[Drawn],
     missing: Sequence[tuple[Figure, str]],
     files: Sequence[str] = (),
@@ -93,7 +93,7 @@ def _figure(drawn: Drawn) -> dict[str, Any]:
     }
 
 
-def _settings(data: Dataset, drawn: Sequence[Drawn]) -> dict[str, Any]:
+def _settings(data: ReportData, drawn: Sequence[Drawn]) -> dict[str, Any]:
     """Return the tables, and the grid for the heat maps: its axes by codes."""
     settings = data.settings if len(data.points) else pd.DataFrame()
     tables: list[dict[str, Any]] = []
@@ -101,7 +101,7 @@ def _settings(data: Dataset, drawn: Sequence[Drawn]) -> dict[str, Any]:
     if len(settings):
         metrics = measures_in(settings)
         metrics = metrics[: max(2, MOST_NUMBERS // len(settings))]
-        axes = [*data.conditions, *data.knobs]
+        axes = [*data.context, *data.knobs]
         digits = 6 if len(settings) > 2000 else 9
         halves = [h] if (h := "mean_cct_s_half") in settings else []
         shown = settings[[*axes, "n", *metrics[:1], *halves, *metrics[1:]]]
@@ -152,7 +152,7 @@ def _left_out(settings: pd.DataFrame, metrics: Sequence[str]) -> str:
 
 
 def _cube(
-    data: Dataset, metrics: Sequence[str], values: Mapping[str, list[Any]]
+    data: ReportData, metrics: Sequence[str], values: Mapping[str, list[Any]]
 ) -> dict[str, Any] | None:
     cube = cube_of(data)
     if len(cube.axes) < 2:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING
 
 from core.plugins import discover
-from sweep.report.data import Dataset
+from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Chart
 
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ class Figure:
     title : str
     place : int
         Figures stand on the page by place.
-    table : callable (Dataset) → DataFrame
+    table : callable (ReportData) → DataFrame
         What is drawn, one row a mark, as in the CSV beside the figure; raises
         `NothingToDrawError`.
     chart : callable (DataFrame) → Chart
@@ -40,7 +40,7 @@ class Figure:
     name: str
     title: str
     place: int
-    table: Callable[[Dataset], pd.DataFrame]
+    table: Callable[[ReportData], pd.DataFrame]
     chart: Callable[[pd.DataFrame], Chart]
 
 

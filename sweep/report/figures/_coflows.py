@@ -9,16 +9,16 @@ import pandas as pd
 
 from core.errors import StoreError
 from sweep.report.averages import shown_settings
-from sweep.report.data import RUN, Dataset
+from sweep.report.data import RUN, ReportData
 from sweep.report.figures._base import NothingToDrawError
 
 
-def shown_points(data: Dataset) -> tuple[pd.DataFrame, pd.DataFrame]:
+def shown_points(data: ReportData) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the settings shown, and their points with the setting's row as ``setting``."""
     if not len(data.settings):
         raise NothingToDrawError("no point is finished")
-    settings = shown_settings(data.settings, data.conditions)
-    by = [*data.conditions, *data.knobs]
+    settings = shown_settings(data.settings, data.context)
+    by = [*data.context, *data.knobs]
     number = data.points.groupby(by, sort=False, dropna=False).ngroup()
     points = data.points[["point_id", *([RUN] if RUN in data.points else []), "trace_id"]]
     points = points.assign(setting=number)
@@ -28,7 +28,7 @@ def shown_points(data: Dataset) -> tuple[pd.DataFrame, pd.DataFrame]:
 _COLUMNS = ("cct_s", "gamma_s", "length_bytes", "size_bytes", "senders", "receivers", "bin")
 
 
-def coflows_of(data: Dataset) -> tuple[pd.DataFrame, pd.DataFrame]:
+def coflows_of(data: ReportData) -> tuple[pd.DataFrame, pd.DataFrame]:
     """Return the settings shown, and their coflows with the setting's row as ``setting``."""
     settings, points = shown_points(data)
     if "coflows" not in data.memo:

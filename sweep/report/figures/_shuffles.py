@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from sweep.report.averages import in_order, labels, measure_axis, settings_table
-from sweep.report.data import Dataset
+from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Axis, Chart, columns_before
 from sweep.report.figures._base import NothingToDrawError
 
@@ -14,8 +14,8 @@ LINE, SETTING = "line", "setting"
 MEASURES = ("fos_records", "fos_bytes", "max_over_mean", "predicted_fos", "mean_job_s")
 
 
-def shuffles(data: Dataset) -> tuple[pd.DataFrame, list[str]]:
-    """Return means over replicates of all shuffles, and their conditions beside the partitioner.
+def shuffles(data: ReportData) -> tuple[pd.DataFrame, list[str]]:
+    """Return means over replicates of all shuffles, and their context beside the partitioner.
 
     Everything else that varies is kept apart: what the partitioner reads is in the name of its
     ``line``, what the scheduler reads in the condition ``setting``.
@@ -45,7 +45,7 @@ def shuffles(data: Dataset) -> tuple[pd.DataFrame, list[str]]:
     return frame, rest
 
 
-def own_knobs(data: Dataset) -> list[str]:
+def own_knobs(data: ReportData) -> list[str]:
     """Return what varies of what partitioners read, beside the rate."""
     return [n for n in data.knobs if n.startswith("shuffle_") and n not in (RATE, PARTITIONER)]
 

@@ -8,7 +8,7 @@ from typing import Any
 import pandas as pd
 
 from sweep.report.averages import by, measure_axis, measures_in, shown_settings
-from sweep.report.data import Dataset
+from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Axis, Chart, columns_before
 from sweep.report.figures._base import Figure, NothingToDrawError
 
@@ -16,17 +16,17 @@ MOST, MOST_CONDITIONS = 24, 200
 BEST = "baseline: best of {}"
 
 
-def table(data: Dataset) -> pd.DataFrame:
+def table(data: ReportData) -> pd.DataFrame:
     """One row per setting and condition, with the improvement over ``baseline``.
 
-    Settings are compared where conditions, replicates and seeds are the same; the first of those
+    Settings are compared where context, replicates and seeds are the same; the first of those
     is the baseline.
     """
     settings = data.settings
     if not len(settings) or "mean_cct_s" not in settings:
         raise NothingToDrawError("no point is finished")
     groups, best_of = [], {}
-    for number, (_, group) in enumerate(by(settings, data.conditions)):
+    for number, (_, group) in enumerate(by(settings, data.context)):
         if number == MOST_CONDITIONS:
             break
         shown = shown_settings(group, [], MOST)

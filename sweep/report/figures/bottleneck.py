@@ -4,22 +4,22 @@ from __future__ import annotations
 
 import pandas as pd
 
-from sweep.report.data import Dataset
+from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Axis, Chart, columns_before
 from sweep.report.figures._base import Figure
 from sweep.report.figures._coflows import coflows_of, thinned
 
 
-def table(data: Dataset) -> pd.DataFrame:
+def table(data: ReportData) -> pd.DataFrame:
     """One row per coflow and setting; where there are many, per cell of a fine grid."""
     settings, coflows = coflows_of(data)
     coflows = coflows[(coflows["length_bytes"] > 0) & (coflows["cct_s"] > 0)]
-    about = settings[[*data.conditions, "label"]]
+    about = settings[[*data.context, "label"]]
     joined = coflows.join(about, on="setting")[
-        [*data.conditions, "label", "length_bytes", "gamma_s", "cct_s"]
+        [*data.context, "label", "length_bytes", "gamma_s", "cct_s"]
     ]
     joined["length_mb"] = joined.pop("length_bytes") / 1e6
-    return thinned(joined, [*data.conditions, "label"], ["length_mb", "gamma_s", "cct_s"])
+    return thinned(joined, [*data.context, "label"], ["length_mb", "gamma_s", "cct_s"])
 
 
 def chart(table: pd.DataFrame) -> Chart:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
-from sweep.report.data import Dataset
+from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Axis, Chart, both_scales, columns_before
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.figures._coflows import coflows_of
@@ -14,11 +14,11 @@ STEPS = 600
 """Steps of a curve; a longer one is thinned to these ranks."""
 
 
-def table(data: Dataset) -> pd.DataFrame:
+def table(data: ReportData) -> pd.DataFrame:
     """One row per step: the share of coflows with a CCT of at most `cct_s`."""
     settings, coflows = coflows_of(data)
     rows = []
-    for number, about in settings[[*data.conditions, "label"]].iterrows():
+    for number, about in settings[[*data.context, "label"]].iterrows():
         group = coflows[coflows["setting"] == number]
         if not len(group):  # its part of the dataset is gone
             continue
@@ -38,7 +38,7 @@ def table(data: Dataset) -> pd.DataFrame:
     if not rows:
         raise NothingToDrawError("no coflows of these points")
     found = pd.concat(rows, ignore_index=True)
-    return found[[*data.conditions, "label", "curve", "share_below_1000s", "cct_s", "share"]]
+    return found[[*data.context, "label", "curve", "share_below_1000s", "cct_s", "share"]]
 
 
 def chart(table: pd.DataFrame) -> Chart:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from sweep.report.averages import measures_in, plain
-from sweep.report.data import RUN, Dataset
+from sweep.report.data import RUN, ReportData
 from sweep.report.drawing.chart import Chart, both_scales, columns_before
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.store.row_values import REPEATS
@@ -14,7 +14,7 @@ MOST = 8
 """Metrics that are compared."""
 
 
-def table(data: Dataset) -> pd.DataFrame:
+def table(data: ReportData) -> pd.DataFrame:
     """One row per metric and pair of points, one of each run, with the same parameters."""
     if RUN not in data.grid:
         raise NothingToDrawError("one run only: give two datasets")
@@ -26,7 +26,7 @@ def table(data: Dataset) -> pd.DataFrame:
     both = sides[0].merge(sides[1], on="match", suffixes=("", "_b"))
     if not len(both):
         raise NothingToDrawError("the runs share no point: none has the same parameters and seeds")
-    by = [n for n in (*data.conditions, *data.knobs) if n != RUN]
+    by = [n for n in (*data.context, *data.knobs) if n != RUN]
     shown = [n for n in (*dict.fromkeys(["scheduler", *by]), "replicate") if n in both]
     rows = []
     for name in measures_in(points)[:MOST]:

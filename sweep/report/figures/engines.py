@@ -5,20 +5,20 @@ from __future__ import annotations
 import pandas as pd
 
 from sweep.report.averages import plain
-from sweep.report.data import Dataset
+from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Chart, both_scales
 from sweep.report.figures._base import Figure, NothingToDrawError
 
 _METRICS = ("mean_cct_s", "p50_cct_s", "p95_cct_s", "max_cct_s")
 
 
-def table(data: Dataset) -> pd.DataFrame:
+def table(data: ReportData) -> pd.DataFrame:
     """One row per metric and setting that both engines have; the first of each where several."""
     if "engine" not in data.axes:
         raise NothingToDrawError("only one engine: sweep engine=fluid,coflowsim")
     settings = data.settings
     own = _of_one_engine(data)
-    by = [n for n in (*data.conditions, *data.knobs) if n != "engine" and n not in own]
+    by = [n for n in (*data.context, *data.knobs) if n != "engine" and n not in own]
     by = list(dict.fromkeys(["scheduler", *by]))
     keys = settings[by].map(plain).agg("\0".join, axis=1)
     sides = {
@@ -44,7 +44,7 @@ def table(data: Dataset) -> pd.DataFrame:
     return found[list(dict.fromkeys(found.columns))]
 
 
-def _of_one_engine(data: Dataset) -> list[str]:
+def _of_one_engine(data: ReportData) -> list[str]:
     """Return axes that only one engine's points read."""
     points = data.points
     sides = [points[points["engine"] == name] for name in ("coflowsim", "fluid")]

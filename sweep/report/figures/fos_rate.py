@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from core.shuffle.parameters import AUTO
-from sweep.report.data import Dataset
+from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Chart, both_scales
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.figures._shuffles import (
@@ -22,7 +22,7 @@ from sweep.report.figures._shuffles import (
 SAMPLED = "rate"
 
 
-def table(data: Dataset) -> pd.DataFrame:
+def table(data: ReportData) -> pd.DataFrame:
     """One row per partitioner and rate; one that does not sample stands at every rate.
 
     ``rate`` is the share of records that is sampled: under ``auto`` the mean of what it chose.

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from sweep.report.averages import in_order, plain
-from sweep.report.data import Dataset
+from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Axis, Chart
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.figures._shuffles import (
@@ -20,7 +20,7 @@ from sweep.report.figures._shuffles import (
 )
 
 
-def table(data: Dataset) -> pd.DataFrame:
+def table(data: ReportData) -> pd.DataFrame:
     """One row per partitioner and exponent; one that does not sample stands at every rate."""
     frame, rest = shuffles(data)
     if frame[ZIPF].nunique() < 2:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from sweep.report.averages import plain
-from sweep.report.data import Dataset
+from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Axis, Chart
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.schedule import NoScheduleError, schedule_of
@@ -15,18 +15,18 @@ MOST = 12
 """Settings whose schedule is worked out."""
 
 
-def table(data: Dataset) -> pd.DataFrame:
+def table(data: ReportData) -> pd.DataFrame:
     """One row per setting, port, coflow and stretch of constant rate, in the first replicate."""
-    by = [*data.conditions, *data.knobs]
+    by = [*data.context, *data.knobs]
     first = data.points.drop_duplicates(by) if len(data.points) else data.points
     if not len(first):
         raise NothingToDrawError("no point is finished")
     found: list[pd.DataFrame] = []
     why: dict[str, str] = {}
     names = data.settings["label"]
-    if data.conditions:
+    if data.context:
         words = [
-            data.settings[n].map(lambda v, n=n: f"{key_of(n)}={plain(v)}") for n in data.conditions
+            data.settings[n].map(lambda v, n=n: f"{key_of(n)}={plain(v)}") for n in data.context
         ]
         names = pd.Series([" ".join(parts) for parts in zip(names, *words, strict=True)])
     for name, values in zip(names, first.to_dict("records"), strict=True):

@@ -5,19 +5,19 @@ from __future__ import annotations
 import pandas as pd
 
 from sweep.report.averages import measure_axis, shown_settings
-from sweep.report.data import Dataset
+from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Axis, Chart, columns_before
 from sweep.report.figures._base import Figure, NothingToDrawError
 
 
-def table(data: Dataset) -> pd.DataFrame:
+def table(data: ReportData) -> pd.DataFrame:
     """One row per setting and condition that has a bound."""
     settings = data.settings if len(data.points) else pd.DataFrame(columns=["gap"])
     if "gap" not in settings or not settings["gap"].notna().any():
         raise NothingToDrawError("no point has a bound: they come with engine=fluid")
-    shown = shown_settings(settings.dropna(subset="gap"), data.conditions, 24, under=200)
+    shown = shown_settings(settings.dropna(subset="gap"), data.context, 24, under=200)
     half = [n for n in ("gap_half",) if n in shown]
-    columns = [*data.conditions, "label", "scheduler", "n", "mean_cct_s", "bound_s", "gap", *half]
+    columns = [*data.context, "label", "scheduler", "n", "mean_cct_s", "bound_s", "gap", *half]
     return shown[columns].reset_index(drop=True)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from sweep.report.averages import key_axis, measure_axis, plain
-from sweep.report.data import Dataset
+from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Chart
 from sweep.report.effects import cells, cube_of, main_effects, why_no_grid, with_metric
 from sweep.report.figures._base import Figure, NothingToDrawError
@@ -14,7 +14,7 @@ from sweep.store.row_values import key_of
 METRIC = "mean_cct_s"
 
 
-def table(data: Dataset) -> pd.DataFrame:
+def table(data: ReportData) -> pd.DataFrame:
     """One row per cell of the two axes that matter most: the mean CCT over all the rest.
 
     Where there are more axes than the scheduler and another one, the scheduler is fixed to the

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pandas as pd
 
-from sweep.report.data import Dataset
+from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Axis, Chart
 from sweep.report.effects import by_scheduler, interactions, left_out
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.store.row_values import key_of
 
 
-def table(data: Dataset) -> pd.DataFrame:
+def table(data: ReportData) -> pd.DataFrame:
     """One row per scheduler and pair of axes: shares of the variance of the mean CCT."""
     rows = []
     grids, why = by_scheduler(data, "mean_cct_s") if len(data.points) else ([], {})

@@ -6,7 +6,7 @@ import numpy as np
 import pandas as pd
 
 from sweep.report.averages import by, mean_and_half, shown_settings
-from sweep.report.data import Dataset
+from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Axis, Chart, columns_before
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.store.row_values import REPEATS
@@ -14,17 +14,17 @@ from sweep.store.row_values import REPEATS
 MOST = 24
 
 
-def table(data: Dataset) -> pd.DataFrame:
+def table(data: ReportData) -> pd.DataFrame:
     """One row per setting and condition: its mean CCT over the first setting's, minus one."""
     if not len(data.points) or data.settings["n"].max() < 2:
         raise NothingToDrawError("no replicates: sweep with replicates=5")
-    settings = shown_settings(data.settings, data.conditions, MOST, under=200)
-    keys = [*data.conditions, *data.knobs]
+    settings = shown_settings(data.settings, data.context, MOST, under=200)
+    keys = [*data.context, *data.knobs]
     repeats = [n for n in REPEATS if n in data.points]
     number = data.points.groupby(keys, sort=False, dropna=False).ngroup()
     points = data.points[[*repeats, "mean_cct_s"]].assign(setting=number)
     rows = []
-    for _, group in by(settings, data.conditions):
+    for _, group in by(settings, data.context):
         base = points[points["setting"] == group.index[0]].drop(columns="setting")
         for k, setting in group.iloc[1:].iterrows():
             pairs = points[points["setting"] == k].merge(base, on=repeats, suffixes=("", "_base"))
@@ -32,7 +32,7 @@ def table(data: Dataset) -> pd.DataFrame:
             if len(ratio) < 2:
                 continue
             (mean,), (half,) = mean_and_half(ratio, np.zeros(len(ratio), np.int64), 1)
-            about = setting[[*data.conditions, "label", "scheduler"]].to_dict()
+            about = setting[[*data.context, "label", "scheduler"]].to_dict()
             more = {"baseline": group["label"].iloc[0], "pairs": len(ratio)}
             rows.append(about | more | {"change": mean, "change_half": half})
     if not rows:

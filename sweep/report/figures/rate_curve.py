@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from core.errors import StoreError
-from sweep.report.data import RUN, Dataset
+from sweep.report.data import RUN, ReportData
 from sweep.report.drawing.chart import Axis, Chart, columns_before
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.figures._shuffles import PARTITIONER, ZIPF
@@ -13,7 +13,7 @@ from sweep.report.figures._shuffles import PARTITIONER, ZIPF
 _VALUES = ("cost_s", "total_s", "predicted_fos", "actual_fos")
 
 
-def table(data: Dataset) -> pd.DataFrame:
+def table(data: ReportData) -> pd.DataFrame:
     """One row per partitioner, condition and rate: means over jobs and replicates."""
     points = data.points
     try:

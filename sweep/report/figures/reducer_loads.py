@@ -7,7 +7,7 @@ import pandas as pd
 
 from core.errors import StoreError
 from sweep.report.averages import plain
-from sweep.report.data import RUN, Dataset
+from sweep.report.data import RUN, ReportData
 from sweep.report.drawing.chart import Axis, Chart, columns_before
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.figures._shuffles import PARTITIONER, RATE, ZIPF, shuffles
@@ -15,7 +15,7 @@ from sweep.report.figures._shuffles import PARTITIONER, RATE, ZIPF, shuffles
 MOST_RANKS = 400
 
 
-def table(data: Dataset) -> pd.DataFrame:
+def table(data: ReportData) -> pd.DataFrame:
     """One row per partitioner and rank: the load of its fullest, second fullest, … bucket.
 
     Loads are divided by the mean of the job's and averaged over jobs and replicates.

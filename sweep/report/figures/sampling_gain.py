@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pandas as pd
 
-from sweep.report.data import Dataset
+from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Axis, Chart, columns_before
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.figures._shuffles import LINE, PARTITIONER, RATE, ZIPF, own_knobs, shuffles
@@ -12,7 +12,7 @@ from sweep.report.figures._shuffles import LINE, PARTITIONER, RATE, ZIPF, own_kn
 _BASES = ("hash", "traced")
 
 
-def table(data: Dataset) -> pd.DataFrame:
+def table(data: ReportData) -> pd.DataFrame:
     """One row per partitioner that samples, rate and condition: its cost, and gains over hash."""
     frame, rest = shuffles(data)
     base = frame[frame[PARTITIONER].isin(_BASES)]
@@ -53,7 +53,7 @@ def chart(table: pd.DataFrame) -> Chart:
         select=(ZIPF, *rest),
         hover=(RATE, "sample_cost_s", "sampled_share"),
         note="Gain: 1 − value / value of the partitioner that does not sample, under the same "
-        "conditions; negative is a loss. Sampling takes time only where unit costs are given "
+        "context; negative is a loss. Sampling takes time only where unit costs are given "
         "(shuffle.map_s_per_record and others).",
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from sweep.report.averages import measures_in
-from sweep.report.data import Dataset
+from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Axis, Chart
 from sweep.report.effects import by_scheduler, left_out, main_effects
 from sweep.report.figures._base import Figure, NothingToDrawError
@@ -15,7 +15,7 @@ MOST = 8
 """Metrics for which effects are worked out."""
 
 
-def table(data: Dataset) -> pd.DataFrame:
+def table(data: ReportData) -> pd.DataFrame:
     """One row per metric, scheduler and axis: the means at its best and its worst value."""
     rows = []
     why: dict[str, str] = {}

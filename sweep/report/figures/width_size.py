@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from sweep.report.averages import plain
-from sweep.report.data import Dataset
+from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Axis, Chart
 from sweep.report.figures._base import Figure
 from sweep.report.figures._coflows import coflows_of, shown_points, thinned
@@ -16,7 +16,7 @@ MOST = 6
 _SIDES = {"senders": "sending", "receivers": "receiving"}
 
 
-def table(data: Dataset) -> pd.DataFrame:
+def table(data: ReportData) -> pd.DataFrame:
     """One row per coflow and side, for each of the first traces."""
     _, points = shown_points(data)
     first = points.drop_duplicates("trace_id").head(MOST)
@@ -35,7 +35,7 @@ def table(data: Dataset) -> pd.DataFrame:
     return thinned(found[[*names, "ports", "size_mb"]], names, ["ports", "size_mb"])
 
 
-def _names(data: Dataset, first: pd.DataFrame) -> dict[str, str]:
+def _names(data: ReportData, first: pd.DataFrame) -> dict[str, str]:
     """Name traces by what of the workload varies, and the replicate."""
     about = data.points[data.points["point_id"].isin(first["point_id"])]
     about = about.drop_duplicates("trace_id")

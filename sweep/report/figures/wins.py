@@ -5,7 +5,7 @@ from __future__ import annotations
 import pandas as pd
 
 from sweep.report.averages import key_axis, measure_axis, plain
-from sweep.report.data import Dataset
+from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Axis, Chart
 from sweep.report.effects import cells, cube_of, main_effects, why_no_grid, with_metric
 from sweep.report.figures._base import Figure, NothingToDrawError
@@ -16,7 +16,7 @@ TIE = 1e-9
 """Means that differ by less, as a ratio, are the same."""
 
 
-def table(data: Dataset) -> pd.DataFrame:
+def table(data: ReportData) -> pd.DataFrame:
     """One row per cell of two axes: who has the smallest mean CCT, and by how much."""
     if not len(data.points):
         raise NothingToDrawError("no point is finished")

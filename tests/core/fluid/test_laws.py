@@ -16,7 +16,7 @@ from core.fluid.demand import demand
 from core.fluid.engine import PARAMETERS
 from core.fluid.kernels import dclas, madd, remaining
 from core.fluid.kernels.clock import DECIDE
-from core.fluid.state import Net, new_net
+from core.fluid.state import FluidState, new_fluid_state
 from core.parameters import defaults
 from core.schedulers import schedulers
 from core.trace import Floats, Trace, from_flows
@@ -44,7 +44,7 @@ def changed(trace: Trace, **fields: Any) -> Trace:
 # --- At each decision ---------------------------------------------------------------------------
 
 
-def decisions(trace: Trace, scheduler: str, values: dict[str, Any]) -> Iterator[Net]:
+def decisions(trace: Trace, scheduler: str, values: dict[str, Any]) -> Iterator[FluidState]:
     """Yield the state after each decision, which the compiled loop does not show."""
     found = schedulers()[scheduler]
     rule = found.rules["fluid"]
@@ -52,7 +52,7 @@ def decisions(trace: Trace, scheduler: str, values: dict[str, Any]) -> Iterator[
     values = {**defaults((*rule.parameters, *PARAMETERS)), **values}
     capacity = np.full(2 * trace.ports, values["fabric.gbps"] * GIGABIT)
     sizes = demand(trace, capacity, values["fabric.local_is_free"])
-    net = new_net(sizes)
+    net = new_fluid_state(sizes)
     runner.set_clock(net, values)
     view = View(sizes, net, np.arange(len(trace)), scheduler, found.info)
     if isinstance(rule, Queues):
@@ -66,7 +66,7 @@ def decisions(trace: Trace, scheduler: str, values: dict[str, Any]) -> Iterator[
             yield net
 
 
-def live_flows(net: Net) -> Iterator[tuple[int, int, int, int]]:
+def live_flows(net: FluidState) -> Iterator[tuple[int, int, int, int]]:
     """Yield coflow, row, slot of the sender and place of each live flow."""
     for k in net.order[: net.z[0].active]:
         for row in range(net.c[k].middle, net.c[k].last):
@@ -75,7 +75,7 @@ def live_flows(net: Net) -> Iterator[tuple[int, int, int, int]]:
                     yield int(k), row, int(net.c[k].first + net.peer[f]), f
 
 
-def flows_now(net: Net) -> tuple[Floats, Floats, Floats, Floats]:
+def flows_now(net: FluidState) -> tuple[Floats, Floats, Floats, Floats]:
     """Return sender, receiver (as ports), rate and remaining bytes of each live flow."""
     rows = []
     for k, row, sender, f in live_flows(net):

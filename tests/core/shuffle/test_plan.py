@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 import core.shuffle.keys
 import core.shuffle.placement
 from core.errors import ShuffleError
-from core.shuffle import KeyCounts, Plan, fos, from_matrix, from_table, max_over_mean, skewed
-from core.shuffle.bucket_plan import descending, make_plan, split_and_combine
+from core.shuffle import BucketPlan, KeyCounts, fos, from_matrix, from_table, max_over_mean, skewed
+from core.shuffle.bucket_plan import descending, make_bucket_plan, split_and_combine
 from core.shuffle.partitioners import partitioners
 from core.shuffle.placement import Rules, filled, place
 from tests.twins import shuffle as reference
@@ -27,12 +27,12 @@ def generator(seed: int) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-def planned(sizes: list[float], buckets: int, seed: int = 1) -> Plan:
+def planned(sizes: list[float], buckets: int, seed: int = 1) -> BucketPlan:
     array = np.array(sizes, np.float64)
     return split_and_combine(array, np.flatnonzero(array), buckets, generator(seed))
 
 
-def entries(plan: Plan) -> list[tuple[int, int, float]]:
+def entries(plan: BucketPlan) -> list[tuple[int, int, float]]:
     return list(zip(plan.key.tolist(), plan.bucket.tolist(), plan.records.tolist(), strict=True))
 
 
@@ -127,7 +127,9 @@ def test_the_plan_is_that_of_exact_numbers(sizes: list[int], buckets: int, seed:
 
 
 def test_a_dense_plan_that_is_too_large_is_refused() -> None:
-    plan = make_plan(10**4, 10**4, *(np.zeros(0, t) for t in (np.int64, np.int64, np.float64)))
+    plan = make_bucket_plan(
+        10**4, 10**4, *(np.zeros(0, t) for t in (np.int64, np.int64, np.float64))
+    )
     with pytest.raises(ShuffleError, match="10000 buckets × 10000 keys"):
         plan.dense()
 
@@ -140,7 +142,7 @@ def records_of(matrix: Any) -> list[list[int]]:
 
 
 @st.composite
-def jobs(draw: Any) -> tuple[KeyCounts, Plan, Any]:
+def jobs(draw: Any) -> tuple[KeyCounts, BucketPlan, Any]:
     """A small job, a plan that fits it more or less, and hashes."""
     keys, splits, buckets = (draw(st.integers(1, top)) for top in (6, 4, 5))
     row = st.lists(st.integers(0, 12), min_size=keys, max_size=keys)
@@ -185,7 +187,7 @@ def test_proportional_parts_are_those_of_single_records(job: Any, seed: int) -> 
     assert found.per_split()[0].tolist() == twin.place_in_proportion(entries(plan), u)
 
 
-def rounding(data: KeyCounts, plan: Plan, limit_unsplit: bool, seed: int) -> Any:
+def rounding(data: KeyCounts, plan: BucketPlan, limit_unsplit: bool, seed: int) -> Any:
     """The numbers that `place` rounds by, for every key."""
     parts = np.bincount(plan.key, minlength=plan.keys)
     limited = np.flatnonzero((parts > 1) | (limit_unsplit & (parts > 0)))
@@ -194,10 +196,12 @@ def rounding(data: KeyCounts, plan: Plan, limit_unsplit: bool, seed: int) -> Any
     return u
 
 
-def one_key(counts: list[int], amounts: list[float]) -> tuple[KeyCounts, Plan]:
+def one_key(counts: list[int], amounts: list[float]) -> tuple[KeyCounts, BucketPlan]:
     data = from_matrix([[c] for c in counts], generator(1))
     buckets = np.arange(len(amounts))
-    return data, make_plan(len(amounts), 1, np.zeros_like(buckets), buckets, np.array(amounts))
+    return data, make_bucket_plan(
+        len(amounts), 1, np.zeros_like(buckets), buckets, np.array(amounts)
+    )
 
 
 def test_limits_by_hand() -> None:

@@ -18,7 +18,7 @@ from sweep.console import closing_table as closing
 from sweep.console import final_summary
 from sweep.execution.driver import run
 from sweep.grid.plan import Plan, make_plan
-from sweep.store import Dataset, load, read_manifest
+from sweep.store import DatasetWriter, load, read_manifest
 from tests.paths import ROOT
 
 WORDS = (
@@ -98,7 +98,7 @@ def test_failures_are_counted_beyond_the_rows_that_are_read(tmp_path, monkeypatc
     """Every message is shown, however late the first point that has it; points are told apart."""
     plan = make_plan(read_request(WORDS)[0])
     points = list(plan.points.values())
-    with Dataset.open(tmp_path / "d") as data:
+    with DatasetWriter.open(tmp_path / "d") as data:
         for k, point in enumerate(points):
             if k % 2:
                 data.add(point.columns() | {"status": "ok", "mean_cct_s": 1.0})

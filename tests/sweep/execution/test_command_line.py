@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from sweep import load
-from sweep.store import Dataset
+from sweep.store import DatasetWriter
 from tests.paths import ROOT
 
 TRACES = ROOT / "tests" / "data" / "traces"
@@ -129,7 +129,7 @@ def test_failed_points_run_again_on_request_only(tmp_path) -> None:
 
 
 def test_a_second_sweep_in_one_directory_is_refused(tmp_path) -> None:
-    with Dataset.open(tmp_path / "out"):
+    with DatasetWriter.open(tmp_path / "out"):
         done = sweep("scheduler=aalo", "executor=local", "output.dir=out", *SMALL, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith("error: out: another sweep is writing to it; wait, or")

@@ -14,7 +14,7 @@ from core.errors import InputError
 from sweep.cli.main import register
 from sweep.cli.request import read_request
 from sweep.execution import ray_executor, worker
-from sweep.execution.chunks import Chunk, Handout
+from sweep.execution.chunks import Chunk, ChunkQueue
 from sweep.execution.worker import Result
 from sweep.grid.plan import make_plan
 from sweep.grid.point import Point
@@ -185,11 +185,11 @@ def test_a_cluster_that_is_not_there_is_bad_input() -> None:
 # -- what goes to a worker together, and who is to blame ------------------------------------------
 
 
-def handout(todo: Sequence[Point], **options: Any) -> Handout:
-    return Handout(todo, lambda point: point.trace_id, **options)
+def handout(todo: Sequence[Point], **options: Any) -> ChunkQueue:
+    return ChunkQueue(todo, lambda point: point.trace_id, **options)
 
 
-def one(work: Handout, slots: int = 2) -> Chunk:
+def one(work: ChunkQueue, slots: int = 2) -> Chunk:
     (item,) = work.take(slots)
     assert isinstance(item, Chunk)
     return item
@@ -231,7 +231,7 @@ def test_a_workload_is_prepared_when_its_first_point_is_due(points) -> None:
             raise MemoryError("too large")
         return "trace"
 
-    work = Handout(points, prepare, size=3)
+    work = ChunkQueue(points, prepare, size=3)
     *bad, chunk = work.take(2)
     assert [r.row["error"] for r in bad] == ["MemoryError: too large"] * 4
     assert (len(chunk.points), chunk.trace) == (3, "trace")
@@ -251,7 +251,7 @@ def test_what_was_reported_is_never_handed_out_again(hundred) -> None:
     assert again.careful
 
 
-def begun(work: Handout) -> Chunk:
+def begun(work: ChunkQueue) -> Chunk:
     chunk = one(work)
     work.heard(chunk, [], now=0.0)
     return chunk

@@ -24,7 +24,7 @@ from sweep.cli.main import register
 from sweep.cli.request import read_request
 from sweep.grid.plan import make_plan
 from sweep.grid.point import build_trace
-from sweep.store.row_values import is_condition
+from sweep.store.row_values import is_context
 
 DATA = "tests/data/traces"
 
@@ -366,13 +366,13 @@ def test_points_of_one_workload_run_one_after_the_other() -> None:
 
 def test_replicates_and_seeds_are_one_line() -> None:
     p = plan("scheduler=aalo", "queue.base=2,4", "seed=1,2", "replicates=3")
-    lines = p.lines(is_condition)[0].tolist()
+    lines = p.lines(is_context)[0].tolist()
     by_base = {q.values["queue.base"]: set() for q in p.points.values()}
     for line, q in zip(lines, p.points.values(), strict=True):
         by_base[q.values["queue.base"]].add(line)
     assert sorted(map(len, by_base.values())) == [1, 1]
     assert len(set(lines)) == 2
-    assert len(set(p.lines(is_condition)[1].tolist())) == 1
+    assert len(set(p.lines(is_context)[1].tolist())) == 1
 
 
 def test_a_plan_holds_some_bytes_a_row() -> None:

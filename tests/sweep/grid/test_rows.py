@@ -14,7 +14,7 @@ from rich.console import Console
 from core.errors import GridError, InputError
 from sweep.cli.main import main, read_request, register
 from sweep.console.plan_text import describe
-from sweep.grid.filter import Condition
+from sweep.grid.filter import Filter
 from sweep.grid.plan import Plan, make_plan
 from sweep.grid.rows import GridRows, Interval, Shape, combinations
 
@@ -146,7 +146,7 @@ def test_a_condition_on_the_command_line_needs_no_quotes_of_hydras() -> None:
 def test_a_condition_means_what_it_means_in_python(x: int, y: int, flag: bool) -> None:
     for text in ("x < y <= 3", "x * y - 2 > x or not f", "x == y and f", "x % 3 in (y, 1)"):
         expected = eval(text, {}, {"x": x, "y": y, "f": flag})
-        assert Condition(text, ("x", "y", "f"))({"x": x, "y": y, "f": flag}) == bool(expected)
+        assert Filter(text, ("x", "y", "f"))({"x": x, "y": y, "f": flag}) == bool(expected)
 
 
 # ---- samples -------------------------------------------------------------------------------------

@@ -8,13 +8,13 @@ import pandas as pd
 import pytest
 
 from sweep.report.build import table_of
-from sweep.report.data import Dataset, in_memory, open_runs
+from sweep.report.data import ReportData, in_memory, open_runs
 from sweep.report.drawing.chart import PALETTE, Chart
 from sweep.report.drawing.colours import places_of
 from sweep.report.drawing.files import colours_of
 
 
-def schedulers(*names: str) -> Dataset:
+def schedulers(*names: str) -> ReportData:
     frame = pd.DataFrame({"scheduler": names, "engine": "fluid", "workload": "toy"})
     frame = frame.assign(point_id=[f"p{k}" for k in range(len(names))], status="ok")
     return in_memory(frame)

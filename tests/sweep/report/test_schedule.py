@@ -55,7 +55,7 @@ def test_any_small_workload_has_its_schedule(
     data = open_runs([run])
     found = table_of("gantt", data).table
     coflows = load(run, coflows=True)
-    first = data.points.drop_duplicates([*data.conditions, *data.knobs])
+    first = data.points.drop_duplicates([*data.context, *data.knobs])
     assert found["setting"].nunique() == len(first)
     for (_, spans), point in zip(
         found.groupby("setting", sort=False), first["point_id"], strict=True

@@ -10,12 +10,12 @@ import pytest
 from core.errors import InputError
 from sweep.report import plot
 from sweep.report.__main__ import main
-from sweep.report.data import Dataset, open_runs
+from sweep.report.data import ReportData, open_runs
 from tests.report_data import TOY, sweep
 
 
 @pytest.fixture(scope="module")
-def data(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
+def data(tmp_path_factory: pytest.TempPathFactory) -> ReportData:
     words = ("workload.coflows=3", "workload.ports=4", "scheduler=aalo", "replicates=2")
     more = ("queue.base=2,4", "seed=1,2", "queue.threshold_mode=per_queue,cumulative")
     return open_runs([sweep(tmp_path_factory.mktemp("where") / "run", *words, *more)])
@@ -36,14 +36,14 @@ def data(tmp_path_factory: pytest.TempPathFactory) -> Dataset:
     ],
 )
 def test_a_value_is_found_however_it_is_written(
-    key: str, value: Any, share: int, data: Dataset
+    key: str, value: Any, share: int, data: ReportData
 ) -> None:
     found = data.where({key: value}).grid
     assert len(found) == len(data.grid) / share > 0
     assert found[key.replace(".", "_")].nunique() == 1
 
 
-def test_a_notebook_may_give_numbers(data: Dataset) -> None:
+def test_a_notebook_may_give_numbers(data: ReportData) -> None:
     assert plot("average_cct", data.grid, {"queue.base": 2, "replicate": 1}).axes
     with pytest.raises(InputError, match=r"queue\.base=3: no row has this value; there are 2, 4"):
         plot("average_cct", data.grid, {"queue.base": 3})

@@ -35,7 +35,7 @@ from core.metrics import COFLOW_COLUMNS, METRICS
 from core.parameters import Parameter
 from sweep.store import (
     SCHEMA_VERSION,
-    Dataset,
+    DatasetWriter,
     Limits,
     detail_schemas,
     load,
@@ -93,8 +93,8 @@ def grid(*point_ids: str, **values: Any) -> list[dict[str, Any]]:
     return [{**r, "grid_row": i} for i, r in enumerate(rows)]
 
 
-def opened(path: Path | str, **options: Any) -> Dataset:
-    return Dataset.open(path, **{"parameters": PARAMETERS, "limits": NEVER, **options})
+def opened(path: Path | str, **options: Any) -> DatasetWriter:
+    return DatasetWriter.open(path, **{"parameters": PARAMETERS, "limits": NEVER, **options})
 
 
 def glob_ids(path: Path, folder: str = "results") -> list[str]:
