@@ -1,4 +1,4 @@
-"""Write docs/columns.md, the reference of the dataset's columns, from their declarations.
+"""Write docs/columns.md, the reference of a dataset's columns, from their declarations.
 
 python docs/make/columns.py
 """
@@ -36,8 +36,8 @@ def text() -> str:
     parameters = [Metric(p.column, p.unit, p.help, p.kind) for p in registry.parameters().values()]
     return (
         "# Columns of a dataset\n\n"
-        "Written by `python docs/make/columns.py`. The same columns stand in every dataset; a value\n"
-        "that a point does not read is missing. CCT is finish minus start. In the `coflowsim`\n"
+        "`python docs/make/columns.py` writes this page. Every dataset has the same columns; a\n"
+        "value that a point does not read is missing. CCT is finish minus start. In the `coflowsim`\n"
         "engine a time is CoflowSim's milliseconds / 1000 and a MB is 2^20 B.\n\n"
         "## points.parquet: one row per grid row\n\n"
         f"{head}{rows((GRID_ROW, *IDENTITY, *parameters))}\n"
