@@ -36,9 +36,9 @@ def text() -> str:
     parameters = [Metric(p.column, p.unit, p.help, p.kind) for p in registry.parameters().values()]
     return (
         "# Columns of a dataset\n\n"
-        "`python docs/make/columns.py` writes this page. Every dataset has the same columns; a\n"
-        "value that a point does not read is missing. CCT is finish minus start. In the `coflowsim`\n"
-        "engine a time is CoflowSim's milliseconds / 1000 and a MB is 2^20 B.\n\n"
+        "`python docs/make/columns.py` writes this page. Every dataset has the same columns;\n"
+        "a value that a point does not read is missing. CCT is finish minus start. In the\n"
+        "`coflowsim` engine a time is CoflowSim's milliseconds / 1000 and a MB is 2^20 B.\n\n"
         "## points.parquet: one row per grid row\n\n"
         f"{head}{rows((GRID_ROW, *IDENTITY, *parameters))}\n"
         "## results/part-*.parquet: one row per unique point\n\n"
