@@ -18,12 +18,12 @@ from core.fluid.kernels.clock import DECIDE
 from core.fluid.rules import Ordered, Queues
 from core.fluid.state import FluidState, new_fluid_state
 from core.fluid.view import View
+from core.keys import SEEDS
 from core.parameters import Value, defaults
 from core.registry import reads
 from core.schedulers import schedulers
 from core.trace import Trace
 from sweep.grid.point import Point, build_trace
-from sweep.grid.resolve import SEEDS
 
 MOST_COFLOWS, MOST_PORTS = 12, 24
 """What a chart has room for; ports of both sides that send or receive."""
