@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
+from core.job_measures import means
 from core.outcome import Outcome
-from core.shuffle.job_measures import means
 from core.trace import BINS, Floats, Trace
 
 
