@@ -9,11 +9,11 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
+from core.keys import key_of, parameters
 from core.metrics import METRICS, SHUFFLE_METRICS
-from core.registry import parameters
 from core.statistics import gap_of_groups, mean_of_groups
 from sweep.report.drawing.chart import Axis
-from sweep.store.row_values import key_of, shown_value
+from sweep.store.row_values import shown_value
 
 MEASURES = tuple(m for m in (*METRICS, *SHUFFLE_METRICS) if m.name not in ("coflows", "bound_s"))
 _SHORT = {

@@ -5,12 +5,12 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from core.keys import REPEATS
 from core.statistics import mean_of_groups
 from sweep.report.averages import by, shown_settings
 from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Axis, Chart, columns_before
 from sweep.report.figures._base import Figure, NothingToDrawError
-from sweep.store.row_values import REPEATS
 
 MOST = 24
 
