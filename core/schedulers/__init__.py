@@ -1,4 +1,7 @@
-"""Schedulers. One file a scheduler; each exports ``SCHEDULER = Scheduler(…)``."""
+"""Schedulers. One file a scheduler; each exports ``SCHEDULER = Scheduler(…)``.
+
+`core.schedulers._base` has the record and the list of all of them.
+"""
 
 from __future__ import annotations
 
