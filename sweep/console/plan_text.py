@@ -10,6 +10,7 @@ from typing import Any
 from rich.console import Console
 
 from core.errors import StoreError
+from core.keys import KIND
 from sweep.grid.axes import Interval
 from sweep.grid.combinations import count_combinations
 from sweep.grid.plan import Plan
@@ -103,7 +104,7 @@ def _seconds(directory: str) -> Mapping[Kind, float]:
         for rows in read_results(directory):
             for row in rows:
                 if row["wall_s"] is not None:
-                    times[Kind(*(row[name] for name in Kind._fields))].append(row["wall_s"])
+                    times[Kind(*(row[name] for name in KIND))].append(row["wall_s"])
             if (seen := seen + len(rows)) >= _ENOUGH:
                 break
     except StoreError:  # of another version: no estimate

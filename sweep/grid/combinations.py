@@ -11,10 +11,10 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import GridError, nearest
+from core.keys import KIND
 from sweep.grid.axes import Axes, Interval, Shape
 from sweep.grid.filter import Filter
 from sweep.grid.lazy import Lazy
-from sweep.grid.point import Kind
 from sweep.grid.sampling import AllChoices, Choice, Group, Sample
 
 MOST_ROWS = 10_000_000
@@ -88,7 +88,7 @@ def _check_listed(axes: Axes) -> None:
 def _check_number(axes: Axes, shape: Shape) -> None:
     number = count_combinations(axes, shape)
     if shape.sample is not None:
-        kinds = (axes[key] for key in Kind._fields if key in axes)
+        kinds = (axes[key] for key in KIND if key in axes)
         number = shape.sample * math.prod(1 if isinstance(v, Interval) else len(v) for v in kinds)
     if number > MOST_ROWS:
         raise GridError(f"{number} grid rows: more than {MOST_ROWS}")

@@ -15,6 +15,7 @@ from typing import Any
 import numpy as np
 
 from core.errors import GridError
+from core.keys import KIND, SEED_KEYS
 from core.parameters import column_of, when_read
 from core.shuffle.axes import PARTITIONER
 from sweep.grid.axes import Interval, Shape, several
@@ -22,10 +23,8 @@ from sweep.grid.combinations import MOST_ROWS, Combinations
 from sweep.grid.grid import Grid, check_all_read, checked_axes, declarations
 from sweep.grid.options import SEED
 from sweep.grid.point import Kind
-from sweep.grid.resolve import SEEDS, Resolver
+from sweep.grid.resolve import Resolver
 from sweep.grid.table import GridRows, Index, PlanTable, Points
-
-SEED_KEYS = frozenset({"seed", *SEEDS})
 
 
 @dataclass
@@ -92,7 +91,7 @@ class Plan:
         """Say for each axis that some points do not read which ones, or when it is read."""
         reasons: list[str] = []
         for key in self.axes:
-            if key in Kind._fields:
+            if key in KIND:
                 continue
             pairs = {
                 (scheduler, key in keys or (key == "seed" and seed))

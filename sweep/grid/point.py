@@ -13,6 +13,7 @@ import numpy as np
 
 from core import registry
 from core.errors import TraceError
+from core.keys import parameters
 from core.parameters import Value, column_of, defaults
 from core.shuffle.axes import partitioner_of
 from core.trace import Trace
@@ -69,7 +70,7 @@ def stored(values: Mapping[str, Value]) -> dict[str, Value]:
 
 @cache
 def _is_number(key: str) -> bool:
-    parameter = registry.parameters().get(key)
+    parameter = parameters().get(key)
     return parameter is not None and parameter.kind is not str
 
 

@@ -8,6 +8,7 @@ from functools import cache
 from typing import Any, TypeVar
 
 from core import registry
+from core.keys import KIND, SEEDS
 from core.parameters import Parameter, Value
 from core.workloads import workloads
 from sweep.grid.grid import Grid
@@ -16,9 +17,6 @@ from sweep.grid.point import Kind, Point, complete, point_of
 
 K = TypeVar("K")
 V = TypeVar("V")
-
-SEEDS = ("workload.seed", "shuffle.seed")
-"""Empty, they are the sweep's seed."""
 
 
 @dataclass(frozen=True)
@@ -96,7 +94,7 @@ class Resolver:
         InputError
             A value that is not allowed, alone or beside the others; a file that cannot be used.
         """
-        kind = Kind(*(combination[field] for field in Kind._fields))
+        kind = Kind(*(combination[key] for key in KIND))
         read_set = self._read_set(kind, combination)
         values = dict(read_set.values)
         for parameter in read_set.free:
@@ -121,7 +119,7 @@ class Resolver:
             keys.add("replicates")
         if self.grid.shape.sample is not None or any(seed for *_, seed in self.reads):
             keys.add("seed")
-        return keys | {*Kind._fields}
+        return keys | {*KIND}
 
     def _read_set(self, kind: Kind, combination: Mapping[str, Any]) -> ReadSet:
         if kind not in self._declared:

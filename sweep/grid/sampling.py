@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from core.keys import KIND
 from sweep.grid.axes import Interval, Shape
 from sweep.grid.lazy import Lazy
-from sweep.grid.point import Kind
 
 Group = tuple[tuple[str, ...], Sequence[Any]]
 """Keys, and the tuples of values that they take together; an interval stands for itself."""
@@ -48,7 +48,7 @@ class Sample(Lazy[Choice]):
 
     def __init__(self, groups: Sequence[Group], shape: Shape, seed: int) -> None:
         rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0x5A3917,)))
-        self._paired = [i for i, (keys, _) in enumerate(groups) if {*keys} <= {*Kind._fields}]
+        self._paired = [i for i, (keys, _) in enumerate(groups) if {*keys} <= {*KIND}]
         self._rest = [i for i in range(len(groups)) if i not in self._paired]
         self._kinds = AllChoices([groups[i] for i in self._paired])
         self._count, self._draw = _draws([groups[i] for i in self._rest], shape, rng)
