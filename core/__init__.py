@@ -1,4 +1,4 @@
-"""The simulator: from the values of one point to its row of results. Knows no Hydra, Ray or Parquet.
+"""The simulator: from a point's values to its row of results. Knows no Hydra, Ray or Parquet.
 
 In the order of a point:
 
