@@ -1,22 +1,30 @@
-"""The simulator: traces, schedulers, engines, metrics. Knows no Hydra, Ray or Parquet.
+"""The simulator: from a point's values to its row of results. Knows no Hydra, Ray or Parquet.
 
-===================  ============================================================
-`core.keys`          index of keys: who declares each, its column, seeds, context
-`core.registry`      engines by name; what a point reads; run one point
-`core.schedulers`    schedulers, one file each
-`core.workloads`     sources of coflows, one file each
-`core.shuffle`       which reducer gets which record; partitioners, one file each
-`core.engine`        `Engine`: the record that an engine exports
-`core.fluid`         the default engine: rates change continuously, time is exact
-`core.coflowsim`     the engine that reproduces CoflowSim, in its time steps
-`core.bounds`        lower bounds on the mean CCT
-`core.metrics`       statistics of CCTs, and the table of coflows
-`core.outcome`       `Outcome`: what an engine returns for one point
-`core.trace`         `Trace`: coflows as arrays
-`core.job_measures`  `JobMeasures`: how even one job's reducers came out
-`core.parameters`    `Parameter`: a key's type, range, default and `when`
-`core.plugins`       find the records that the files of a package export
-`core.errors`        every error that is raised on purpose
-`core.jit`           the only importer of numba; where kernels are cached
-===================  ============================================================
+In the order of a point:
+
+=====================  =============================================================================
+`core.registry`        every scheduler, engine and workload by name; runs one point
+`core.keys`            the index of keys: who declares each, its column, seeds, what is compared
+`core.workloads`       values to a trace: one file a workload
+`core.shuffle`         which reducer gets which record, before the flows are known
+`core.trace`           `Trace`: coflows as immutable arrays
+`core.schedulers`      one file a scheduler: a rule for each engine
+`core.fluid`           the default engine: exact continuous time
+`core.coflowsim`       the engine with CoflowSim's numbers
+`core.job_measures`    `JobMeasures`: how even one job's reducers came out
+`core.outcome`         `Outcome`: when each coflow ends
+`core.bounds`          lower bounds on the average CCT
+`core.metrics`         an outcome to columns
+=====================  =============================================================================
+
+What all of them use:
+
+=====================  =============================================================================
+`core.parameters`      `Parameter`: declared once, by the part that reads it
+`core.engine`          `Engine`: the record that an engine exports
+`core.plugins`         finds the records that the files of a package export
+`core.statistics`      means, intervals and gaps, the same for tables and reports
+`core.jit`             the only place that sets numba's options
+`core.errors`          every error that is raised on purpose
+=====================  =============================================================================
 """

@@ -1,17 +1,6 @@
 """Partitioners. One file a partitioner; each exports ``PARTITIONER = Partitioner(…)``.
 
-=======================================  ====================================================
-`core.shuffle.partitioners.aqe_skew`     Spark's adaptive execution: skewed buckets are split
-`core.shuffle.partitioners.hash`         the key's hash modulo the number of buckets
-`core.shuffle.partitioners.krhp`         the heaviest keys reassigned, the rest hashed
-`core.shuffle.partitioners.lpt`          longest processing time first, whole keys
-`core.shuffle.partitioners.lpt_split`    LPT after large clusters are cut
-`core.shuffle.partitioners.pkg`          partial key grouping: the less loaded of two hashes
-`core.shuffle.partitioners.range`        ranges of keys of equal weight in a sample
-`core.shuffle.partitioners.salt`         every key salted into several
-`core.shuffle.partitioners.scid`         split and combine clusters until buckets are full
-`core.shuffle.partitioners.scid_robust`  SCID for well-sampled keys only
-=======================================  ====================================================
+`core.shuffle._base` has the record that such a file exports.
 """
 
 from __future__ import annotations
