@@ -23,6 +23,7 @@ What all of them use:
 `core.parameters`      `Parameter`: declared once, by the part that reads it
 `core.engine`          `Engine`: the record that an engine exports
 `core.plugins`         finds the records that the files of a package export
+`core.shipped`         which modules are shipped; a fingerprint of a user's own
 `core.statistics`      means, intervals and gaps, the same for tables and reports
 `core.jit`             the only place that sets numba's options
 `core.errors`          every error that is raised on purpose

@@ -7,6 +7,7 @@ the help text, the checks, relevance and the columns of the dataset all follow f
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache
@@ -130,6 +131,34 @@ class Parameter:
             above = value > self.minimum if self.open_minimum else value >= self.minimum
             return bool(above and value <= self.maximum)
         return True
+
+
+def problem_of(parameters: object, groups: tuple[str, ...] = ("",)) -> str | None:
+    """Say what keeps something from being a record's parameters; None where nothing does.
+
+    Parameters
+    ----------
+    parameters : object
+    groups : tuple of str
+        Beginnings that are allowed for keys, as ``shuffle.``.
+    """
+    if not isinstance(parameters, tuple):
+        return f"parameters is a {type(parameters).__name__}; it has to be a tuple of Parameter(…)"
+    for parameter in parameters:
+        if not isinstance(parameter, Parameter):
+            return f"parameters holds a {type(parameter).__name__}; only Parameter(…) is allowed"
+        if not re.fullmatch(r"[a-z]\w*(\.[a-z]\w*)*", str(parameter.key), re.ASCII):
+            return f"{parameter.key!r} is no key; write words with dots between them, as queue.base"
+        if not parameter.key.startswith(groups):
+            return f"the key {parameter.key} has to start with {' or '.join(groups)}"
+        if parameter.kind not in (bool, int, float, str):
+            return f"{parameter.key} is of type {parameter.kind!r}; use bool, int, float or str"
+        if not parameter.required:
+            try:
+                parameter.check(parameter.default)
+            except ParameterError as error:
+                return f"its default is not allowed: {error}"
+    return None
 
 
 def defaults(parameters: Iterable[Parameter]) -> dict[str, Value]:

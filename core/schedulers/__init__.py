@@ -8,13 +8,13 @@ from __future__ import annotations
 import sys
 from functools import cache
 
-from core.plugins import discover
+from core.plugins import Records, discover
 from core.schedulers._base import Scheduler
 
 __all__ = ["Scheduler", "schedulers"]
 
 
 @cache
-def schedulers() -> dict[str, Scheduler]:
+def schedulers() -> Records[Scheduler]:
     """Return every scheduler by name."""
-    return discover(sys.modules[__name__], Scheduler, "SCHEDULER")
+    return discover(sys.modules[__name__], Scheduler, "SCHEDULER", Scheduler.problem)

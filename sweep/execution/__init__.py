@@ -8,6 +8,7 @@
 `sweep.execution.ray_cleanup`   ends the processes that Ray leaves behind
 `sweep.execution.signals`       Ctrl-C and SIGTERM
 `sweep.execution.progress`      the line that shows how far the sweep is
+`sweep.execution.own_code`      what of the user's own code has changed since it last ran
 `sweep.execution.manifest`      ``manifest.json``
 ==============================  ========================================================
 """

@@ -18,7 +18,7 @@ from core.jit import cache_directory
 from core.parameters import Value
 from sweep.console.final_summary import print_again, report
 from sweep.console.plan_text import count, describe, estimate
-from sweep.execution import ray_executor
+from sweep.execution import own_code, ray_executor
 from sweep.execution.manifest import manifest_of, now
 from sweep.execution.progress import Progress
 from sweep.execution.signals import Interrupts
@@ -105,6 +105,8 @@ def _execute(
             set() if settings["sweep.retry_failed"] else data.failed() & plan.points.keys()
         )
         todo = plan.points.without(data.finished() | passed_over)
+        earlier, current = data.read_manifest(), own_code.fingerprints()
+        manifest = own_code.with_fingerprints(manifest, earlier, current)
         data.write_manifest(manifest)
         data.write_points(plan.rows, plan.digest())
         _point_latest_at(directory)
@@ -113,6 +115,8 @@ def _execute(
                 f"{count(finished, 'point')} finished in {directory}: {len(todo)} to run",
                 markup=False,
             )
+        for change in own_code.changes(earlier, current, todo):
+            console.print(change, markup=False)
         if passed_over:
             console.print(
                 f"{count(len(passed_over), 'point')} failed before and will not run again without "

@@ -15,7 +15,9 @@ from core import registry
 from core.errors import TraceError
 from core.keys import parameters
 from core.parameters import Value, column_of, defaults
+from core.schedulers import schedulers
 from core.shuffle.axes import partitioner_of
+from core.shuffle.partitioners import partitioners
 from core.trace import Trace
 from core.workloads import workloads
 
@@ -102,7 +104,8 @@ def point_of(
     source = _source(workload, content, values, replicate)
     rest = _object(values, _split(tuple(values))[2])
     version = registry.engines()[engine].version
-    run = f'["{scheduler}","{engine}",{version},{rest}]'
+    code = _member_of_code(schedulers().code(scheduler))
+    run = f'["{scheduler}","{engine}",{version},{rest}{code}]'
     return Point(
         point_id=_digest(f"[{source},{run}]"),
         scheduler=scheduler,
@@ -121,9 +124,20 @@ def _source(workload: str, content: str, values: Mapping[str, Value], replicate:
     if workloads()[workload].identified_by_content:
         of_workload = ()
     parts = [_text(workload), _text(content), _object(values, of_workload), _text(replicate)]
+    code = _member_of_code(workloads().code(workload))
     if partitioner := partitioner_of(values):
         parts += [_text(partitioner.version), _object(values, shuffle)]
-    return f"[{','.join(parts)}]"
+        if isinstance(of_partitioner := partitioners().code(partitioner.name), str):
+            code += _member_of_code(of_partitioner)
+    return f"[{','.join(parts)}{code}]"
+
+
+def _member_of_code(code: int | str) -> str:
+    """Return what the JSON of an id has of a version or a fingerprint.
+
+    That is nothing for version 1, so that datasets keep their ids from before there were versions.
+    """
+    return "" if code == 1 else f",{_text(code)}"
 
 
 Keys = tuple[str, ...]

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from core.errors import GridError, InputError, StoreError, nearest
+from core.errors import InputError, StoreError, nearest
 from core.keys import KIND, REPEATS, is_context, key_of, parameters
 from core.metrics import METRICS
 from core.parameters import column_of
@@ -297,7 +297,7 @@ def without_unread(points: pd.DataFrame) -> pd.DataFrame:
     for names, group in frame.groupby(list(KIND), sort=False):
         try:
             declared = list(reads(*map(str, names)))
-        except (KeyError, GridError):  # of another version of this package
+        except (KeyError, InputError):  # of another version of this package
             continue
         for column in varying:
             read = pd.Series(False, index=group.index)
