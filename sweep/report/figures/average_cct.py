@@ -105,4 +105,4 @@ def chart(table: pd.DataFrame) -> Chart:
     )
 
 
-FIGURE = Figure("average_cct", "Average CCT", 10, table, chart)
+FIGURE = Figure("average_cct", "Average CCT", 10, table, chart, needs=("mean_cct_s",))

@@ -39,4 +39,4 @@ def chart(table: pd.DataFrame) -> Chart:
     )
 
 
-FIGURE = Figure("bottleneck", "Bottleneck flow against CCT", 90, table, chart)
+FIGURE = Figure("bottleneck", "Bottleneck flow against CCT", 90, table, chart, needs=("trace_id",))

@@ -54,4 +54,4 @@ def chart(table: pd.DataFrame) -> Chart:
     )
 
 
-FIGURE = Figure("cdf", "Distribution of CCTs", 20, table, chart)
+FIGURE = Figure("cdf", "Distribution of CCTs", 20, table, chart, needs=("trace_id",))

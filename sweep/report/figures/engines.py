@@ -65,4 +65,4 @@ def chart(table: pd.DataFrame) -> Chart:
     )
 
 
-FIGURE = Figure("engines", "fluid against coflowsim", 80, table, chart)
+FIGURE = Figure("engines", "fluid against coflowsim", 80, table, chart, needs=("mean_cct_s",))

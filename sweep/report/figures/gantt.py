@@ -83,4 +83,4 @@ def chart(table: pd.DataFrame) -> Chart:
     )
 
 
-FIGURE = Figure("gantt", "Schedule of the ports", 15, table, chart)
+FIGURE = Figure("gantt", "Schedule of the ports", 15, table, chart, needs=("mean_cct_s", "trace_id"))

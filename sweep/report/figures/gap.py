@@ -36,4 +36,4 @@ def chart(table: pd.DataFrame) -> Chart:
     )
 
 
-FIGURE = Figure("gap", "Distance to the bound", 70, table, chart)
+FIGURE = Figure("gap", "Distance to the bound", 70, table, chart, needs=("mean_cct_s",))

@@ -65,4 +65,4 @@ def chart(table: pd.DataFrame) -> Chart:
     )
 
 
-FIGURE = Figure("heat", "Sensitivity over two axes", 30, table, chart)
+FIGURE = Figure("heat", "Sensitivity over two axes", 30, table, chart, needs=("mean_cct_s",))

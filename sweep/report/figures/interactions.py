@@ -49,4 +49,4 @@ def chart(table: pd.DataFrame) -> Chart:
     )
 
 
-FIGURE = Figure("interactions", "Interactions", 60, table, chart)
+FIGURE = Figure("interactions", "Interactions", 60, table, chart, needs=("mean_cct_s",))

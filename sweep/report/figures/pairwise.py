@@ -56,4 +56,4 @@ def chart(table: pd.DataFrame) -> Chart:
     )
 
 
-FIGURE = Figure("pairwise", "Replicates compared in pairs", 25, table, chart)
+FIGURE = Figure("pairwise", "Replicates compared in pairs", 25, table, chart, needs=("mean_cct_s",))

@@ -73,4 +73,4 @@ def chart(table: pd.DataFrame) -> Chart:
     )
 
 
-FIGURE = Figure("reducer_loads", "Loads of reducers", 130, table, chart)
+FIGURE = Figure("reducer_loads", "Loads of reducers", 130, table, chart, needs=("trace_id",))

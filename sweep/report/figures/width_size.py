@@ -68,4 +68,4 @@ def chart(table: pd.DataFrame) -> Chart:
     )
 
 
-FIGURE = Figure("width_size", "Width against size", 100, table, chart)
+FIGURE = Figure("width_size", "Width against size", 100, table, chart, needs=("trace_id",))

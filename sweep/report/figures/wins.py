@@ -71,4 +71,4 @@ def chart(table: pd.DataFrame) -> Chart:
     )
 
 
-FIGURE = Figure("wins", "Which setting wins where", 40, table, chart)
+FIGURE = Figure("wins", "Which setting wins where", 40, table, chart, needs=("mean_cct_s",))
