@@ -8,6 +8,7 @@ import time
 from collections.abc import Sequence
 
 from core.errors import InputError
+from sweep.plain_text import flush, say, warn
 
 
 def main(words: Sequence[str] | None = None) -> int:
@@ -16,20 +17,22 @@ def main(words: Sequence[str] | None = None) -> int:
     try:
         return _report(_parser().parse_args(words), began)
     except InputError as error:
-        _say(f"error: {error}", sys.stderr)
+        warn(f"error: {error}")
         return 2
+    finally:
+        flush()
 
 
 def _report(arguments: argparse.Namespace, began: float) -> int:
     from sweep.report.build import write_report
-    from sweep.report.directory import PAGE, directory_of, earlier_report, fingerprint
+    from sweep.report.directory import PAGE, directory_of, earlier_report
     from sweep.report.figures import figures
     from sweep.report.run_facts import notices
     from sweep.report.sources import open_runs
 
     if arguments.list:
         for figure in figures().values():
-            print(f"{figure.name:24}{figure.title}")
+            say(f"{figure.name:24}{figure.title}")
         return 0
     datasets = arguments.dataset
     if len(datasets) > 2:
@@ -38,18 +41,18 @@ def _report(arguments: argparse.Namespace, began: float) -> int:
     directory = directory_of(datasets, arguments.out)
     data = open_runs(datasets).where(where)
     for text in notices(data):
-        print(text, file=sys.stderr)
+        warn(text)
     earlier = earlier_report(directory)
     drawn, left_out = write_report(data, directory)
     for text in data.troubles.values():  # found while drawing
-        print(text, file=sys.stderr)
+        warn(text)
     for name, why in left_out.items() if drawn else ():
-        print(f"not drawn: {name}: {why}")
-    print(f"{len(drawn)} figures: {', '.join(drawn)}" if drawn else "no figure: nothing to draw")
+        say(f"not drawn: {name}: {why}")
+    say(f"{len(drawn)} figures: {', '.join(drawn)}" if drawn else "no figure: nothing to draw")
     if earlier is not None and arguments.out and earlier.datasets != fingerprint(datasets):
-        print(f"replaced the report of {earlier.title} in {directory}")
+        say(f"replaced the report of {earlier.title} in {directory}")
     size = (directory / PAGE).stat().st_size / 1e6
-    print(f"{directory / PAGE}: {size:.1f} MB in {time.perf_counter() - began:.1f} s")
+    say(f"{directory / PAGE}: {size:.1f} MB in {time.perf_counter() - began:.1f} s")
     return 0 if drawn else 1
 
 

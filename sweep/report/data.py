@@ -10,12 +10,12 @@ from typing import Any
 import pandas as pd
 
 from core.errors import InputError, StoreError, nearest
+from core.keys import KIND, REPEATS, is_context, key_of
 from sweep.report.averages import plain, settings_table
 from sweep.report.details import read_details
-from sweep.report.read_values import NAMES, NOT_PARAMETERS, NULL, without_unread
+from sweep.report.read_values import NOT_PARAMETERS, NULL, without_unread
 from sweep.report.replicates import common_points, repeats_of, setting_numbers
 from sweep.store.files import DamagedError
-from sweep.store.row_values import REPEATS, is_context, key_of
 
 RUN = "run"
 
@@ -66,7 +66,7 @@ class ReportData:
     def parameters(self) -> list[str]:
         """Columns of names and parameters, those of replicates left out."""
         rest = [n for n in self.grid.columns if n not in NOT_PARAMETERS]
-        return [n for n in (RUN,) if n in self.grid] + [*NAMES, *rest]
+        return [n for n in (RUN,) if n in self.grid] + [*KIND, *rest]
 
     @cached_property
     def axes(self) -> list[str]:

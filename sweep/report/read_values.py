@@ -12,14 +12,13 @@ from collections.abc import Iterator
 import pandas as pd
 
 from core.errors import GridError
+from core.keys import KIND, REPEATS, parameters
 from core.parameters import Parameter, column_of
-from core.registry import parameters, reads
+from core.registry import reads
 from core.shuffle.parameters import AUTO, NumberOrAuto
-from sweep.store.row_values import REPEATS
 from sweep.store.schema import IDENTITY, OUTCOME
 
 NULL = "null"
-NAMES = ("scheduler", "engine", "workload")
 NOT_PARAMETERS = frozenset({*(c.name for c in IDENTITY), *OUTCOME, *REPEATS, "grid_row", "run"})
 
 
@@ -64,7 +63,7 @@ def with_nulls(grid: pd.DataFrame) -> pd.DataFrame:
 def without_unread(points: pd.DataFrame) -> pd.DataFrame:
     """Return points without the values of parameters that they do not read."""
     frame = points.copy()
-    columns = [n for n in frame.columns if n not in NOT_PARAMETERS and n not in NAMES]
+    columns = [n for n in frame.columns if n not in NOT_PARAMETERS and n not in KIND]
     varying = [n for n in columns if frame[n].nunique(dropna=True) > 1]
     for group, declared in _by_kind(points):
         for name in varying:
@@ -75,7 +74,7 @@ def without_unread(points: pd.DataFrame) -> pd.DataFrame:
 
 def _by_kind(frame: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, tuple[Parameter, ...]]]:
     """Yield the rows of each scheduler, engine and workload, with the parameters declared there."""
-    for names, group in frame.groupby(list(NAMES), sort=False):
+    for names, group in frame.groupby(list(KIND), sort=False):
         try:
             yield group, reads(*map(str, names))
         except (KeyError, GridError):  # a plug-in, or a kind of another version of this package

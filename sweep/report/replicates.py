@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 import pandas as pd
 
+from core.keys import REPEATS
 from sweep.report.averages import plain
-from sweep.store.row_values import REPEATS
 
 ALL_DIFFER = (
     " Settings have no replicate in common: the means compared here are over different draws."

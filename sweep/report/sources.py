@@ -10,10 +10,11 @@ import numpy as np
 import pandas as pd
 
 from core.errors import InputError, StoreError
+from core.keys import KIND
 from core.metrics import METRICS
 from sweep.report.data import RUN, ReportData, Run
 from sweep.report.directory import is_uri
-from sweep.report.read_values import NAMES, with_words
+from sweep.report.read_values import with_words
 from sweep.store import load, read_manifest
 from sweep.store.schema import DETAILS
 
@@ -49,7 +50,7 @@ def in_memory(table: pd.DataFrame) -> ReportData:
         Another table.
     """
     name = next((n for n, c in DETAILS.items() if {m.name for m in c} <= {*table.columns}), None)
-    needed = ("point_id", *NAMES, *(() if name else ("status",)))
+    needed = ("point_id", *KIND, *(() if name else ("status",)))
     if lacking := [n for n in needed if n not in table]:
         raise InputError(f"not a table of sweep.load(): it has no column {', '.join(lacking)}")
     for column in (m.name for m in METRICS if m.name in table):

@@ -17,8 +17,8 @@ import pytest
 from sweep import load
 from sweep.console.closing_table import closing_table
 from sweep.report.build import table_of
-from sweep.report.data import open_runs
 from sweep.report.drawing.files import draw, save
+from sweep.report.sources import open_runs
 from sweep.store.reader import read_results
 from tests.report_data import ROOT, sweep
 
@@ -222,7 +222,7 @@ def test_the_picture_of_the_readme(tmp_path: Path) -> None:
     shown = (ROOT / "docs/average_cct.svg").read_text()
     assert "docs/average_cct.svg" in readme
     assert len(shown) < 150_000
-    save(draw(drawn.figure.title, drawn.table, drawn.chart), tmp_path / "now.svg")
+    save(draw(drawn.title, drawn.table, drawn.chart), tmp_path / "now.svg")
     texts = re.findall(r"<text[^>]*>([^<]*)</text>", (tmp_path / "now.svg").read_text())
     assert len(texts) > 20
     assert re.findall(r"<text[^>]*>([^<]*)</text>", shown) == texts

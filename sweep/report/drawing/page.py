@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from plotly.offline import get_plotlyjs
 
+from core.keys import key_of
 from sweep.report.averages import (
     LARGER_IS_BETTER,
     MEASURES,
@@ -27,7 +28,6 @@ from sweep.report.directory import fingerprint
 from sweep.report.drawing.chart import PALETTE, Drawn
 from sweep.report.effects import cube_of
 from sweep.report.run_facts import facts, failures, notices
-from sweep.store.row_values import key_of
 
 _SCRIPTS = ("charts.js", "tables.js", "explore.js", "start.js")
 _TABLES = ("compare", "tornado", "interactions")

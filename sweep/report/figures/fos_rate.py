@@ -51,8 +51,7 @@ def chart(table: pd.DataFrame) -> Chart:
         table,
         both_scales(SAMPLED, "share of records sampled"),
         ZIPF,
-        ": their lines are level, and rate_read is no. auto is drawn at the mean of the rates that it "
-        "chose.",
+        ": their lines are level, and rate_read is no. auto is drawn at the mean of its rates.",
     )
 
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
+from core.keys import key_of
 from sweep.report.averages import plain
 from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Axis, Chart
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.schedule import NoScheduleError, schedule_of
-from sweep.store.row_values import key_of
 
 MOST = 12
 """Settings whose schedule is drawn."""
@@ -79,7 +79,8 @@ def chart(table: pd.DataFrame) -> Chart:
         text="coflow",
         hover=("rate", "mean_cct_s"),
         note="The fluid engine runs the point again, decision by decision; rate is the share of "
-        f"the port. A port that several coflows share has a line for each of them.{_left_out(table)}",
+        "the port. A port that several coflows share has a line for each of them."
+        f"{_left_out(table)}",
     )
 
 

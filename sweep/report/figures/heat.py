@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
+from core.keys import key_of
 from sweep.report.averages import key_axis, measure_axis, plain
 from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Chart
 from sweep.report.effects import cells, cube_of, main_effects, why_no_grid, with_metric
 from sweep.report.figures._base import Figure, NothingToDrawError
-from sweep.store.row_values import key_of
 
 METRIC = "mean_cct_s"
 
@@ -63,8 +63,8 @@ def chart(table: pd.DataFrame) -> Chart:
         explore="mean",
         fixed=fixed,
         note=f"Mean over all other axes of the grid{f' at {values}' if values else ''}. A point "
-        "that does not read an axis counts at each of its values. Needs a grid: all combinations of "
-        f"the axes.{table.attrs.get('note', '')}",
+        "that does not read an axis counts at each of its values. Needs a grid: all combinations "
+        f"of the axes.{table.attrs.get('note', '')}",
     )
 
 

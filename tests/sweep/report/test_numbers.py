@@ -15,10 +15,10 @@ from matplotlib.figure import Figure as Drawing
 
 from sweep.report.__main__ import main
 from sweep.report.build import table_of
-from sweep.report.data import open_runs
 from sweep.report.drawing.chart import Chart
 from sweep.report.drawing.files import colours_of, draw, panels_of
 from sweep.report.figures import figures
+from sweep.report.sources import open_runs
 
 HOLDS = {
     **dict.fromkeys(("gantt",), "toy"),
@@ -116,7 +116,7 @@ def test_the_numbers_drawn_are_those_of_the_csv(
     assert len(csv) == len(drawn.table) > 0
     parts = [part.index for _, part in panels_of(drawn.table, drawn.chart)]
     shown = csv.loc[[row for part in parts for row in part]]
-    figure = draw(drawn.figure.title, drawn.table, drawn.chart)
+    figure = draw(drawn.title, drawn.table, drawn.chart)
     found, asked = DRAWN[drawn.chart.mark](figure), wanted(shown, drawn.chart)
     np.testing.assert_allclose(sorted(found), sorted(asked), rtol=1e-12, atol=1e-15)
     x = drawn.chart.x[0]
