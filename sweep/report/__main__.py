@@ -25,7 +25,7 @@ def main(words: Sequence[str] | None = None) -> int:
 
 def _report(arguments: argparse.Namespace, began: float) -> int:
     from sweep.report.build import write_report
-    from sweep.report.directory import PAGE, directory_of, earlier_report
+    from sweep.report.directory import PAGE, directory_of, earlier_report, fingerprint
     from sweep.report.figures import figures
     from sweep.report.run_facts import notices
     from sweep.report.sources import open_runs
