@@ -147,8 +147,9 @@ def _write(figure: Drawn, directory: Path) -> None:
 
     figure.table.to_csv(directory / f"{figure.name}.csv", index=False)
     drawing = draw(figure.title, figure.table, figure.chart)
-    for suffix in ("svg", "png"):
-        save(drawing, directory / f"{figure.name}.{suffix}")
+    save(drawing, directory / f"{figure.name}.svg")
+    drawing.set_layout_engine("none")  # both files have the layout found for the first
+    save(drawing, directory / f"{figure.name}.png")
 
 
 def rounded(table: pd.DataFrame) -> pd.DataFrame:

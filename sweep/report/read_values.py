@@ -60,6 +60,11 @@ def with_nulls(grid: pd.DataFrame) -> pd.DataFrame:
     return grid
 
 
+def none_for_null(value: object) -> object:
+    """Return None for the word ``null``, any other value as it is."""
+    return None if isinstance(value, str) and value == NULL else value
+
+
 def without_unread(points: pd.DataFrame) -> pd.DataFrame:
     """Return points without the values of parameters that they do not read."""
     frame = points.copy()

@@ -9,6 +9,7 @@ from sweep.report.averages import plain
 from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Axis, Chart
 from sweep.report.figures._base import Figure, NothingToDrawError
+from sweep.report.read_values import none_for_null
 from sweep.report.schedule import NoScheduleError, schedule_of
 
 MOST = 12
@@ -30,7 +31,7 @@ def table(data: ReportData) -> pd.DataFrame:
         ]
         names = pd.Series([" ".join(parts) for parts in zip(names, *words, strict=True)])
     for name, values in zip(names, first.to_dict("records"), strict=True):
-        row = {str(key): value for key, value in values.items()}
+        row = {str(key): none_for_null(value) for key, value in values.items()}
         if len(lanes) == MOST:
             why[f"all after the first {MOST}"] = "too many settings"
             break

@@ -19,14 +19,7 @@ from sweep.report.drawing.chart import Chart
 from sweep.report.drawing.files import colours_of, draw, panels_of
 from sweep.report.figures import figures
 from sweep.report.sources import open_runs
-
-HOLDS = {
-    **dict.fromkeys(("gantt",), "toy"),
-    **dict.fromkeys(("fos_rate", "fos_zipf", "reducer_loads", "sampling_gain"), "shuffle"),
-    **dict.fromkeys(("rate_curve",), "auto"),
-    **dict.fromkeys(("compare",), "both"),
-}
-"""The run that a figure is drawn from here; the others are drawn from ``grid``."""
+from tests.report_data import RUN_OF
 
 NO_UNIT = {
     "bucket, the fullest first",
@@ -109,7 +102,7 @@ def wanted(csv: pd.DataFrame, chart: Chart) -> Pairs:
 def test_the_numbers_drawn_are_those_of_the_csv(
     name: str, runs: dict[str, Path], reports: dict[str, Path], both: Path
 ) -> None:
-    run = HOLDS.get(name, "grid")
+    run = RUN_OF.get(name, "grid")
     data = open_runs([runs["toy"]] * 2 if run == "both" else [runs[run]])
     csv = pd.read_csv((both if run == "both" else reports[run]) / f"{name}.csv")
     drawn = table_of(name, data)

@@ -46,9 +46,7 @@ def test_a_value_is_found_however_it_is_written(
 
 def test_a_notebook_may_give_numbers(data: ReportData) -> None:
     assert plot("average_cct", data.grid, {"queue.base": 2, "replicate": 1}).axes
-    with pytest.raises(
-        InputError, match=r"queue\.base=3: no row has this value.* are 2, 4"
-    ):
+    with pytest.raises(InputError, match=r"queue\.base=3: no row has this value.* are 2, 4"):
         plot("average_cct", data.grid, {"queue.base": 3})
     with pytest.raises(InputError, match="given twice"):
         plot("average_cct", data.grid, {"queue.base": 2, "queue_base": 4})
