@@ -1,7 +1,8 @@
-"""Schedulers. One file a scheduler; each exports ``SCHEDULER = Scheduler(…)``."""
+"""Schedulers: each is one file that exports ``SCHEDULER = Scheduler(…)``."""
 
 from __future__ import annotations
 
-from core.schedulers._base import Scheduler, schedulers
+from core.engine import Scheduler
+from core.schedulers._base import schedulers
 
 __all__ = ["Scheduler", "schedulers"]
