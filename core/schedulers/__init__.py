@@ -1,4 +1,7 @@
-"""Schedulers: each is one file that exports ``SCHEDULER = Scheduler(…)``."""
+"""Schedulers: each is one file that exports ``SCHEDULER = Scheduler(…)``.
+
+`core.schedulers._base` lists all of them; `core.engine` has the record.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,17 @@
-"""Sources of coflows. One file a workload; each exports ``WORKLOAD = Workload(…)``."""
+"""Sources of coflows. One file a workload; each exports ``WORKLOAD = Workload(…)``.
+
+==============================  ==================================================================
+`core.workloads._base`          `Workload`, the record, and the list of all of them
+`core.workloads._draws`         random draws that several workloads share
+`core.workloads._files`         trace files as bytes, plain or gzip
+`core.workloads._format`        reads the coflow-benchmark format
+`core.workloads._format_write`  writes it
+`core.workloads._download`      fetches the published trace into a cache
+`core.workloads._jobs`          jobs to coflows: counts of keys to bytes between hosts
+`core.workloads._key_table`     a user's table of keys and counts
+`core.workloads._redraw`        the reducer bytes of a trace, drawn again by a partitioner
+==============================  ==================================================================
+"""
 
 from __future__ import annotations
 
