@@ -1,11 +1,20 @@
 """Schedulers: each is one file that exports ``SCHEDULER = Scheduler(…)``.
 
-`core.schedulers._base` lists all of them; `core.engine` has the record.
+`core.engine` has the record that such a file exports.
 """
 
 from __future__ import annotations
 
+import sys
+from functools import cache
+
 from core.engine import Scheduler
-from core.schedulers._base import schedulers
+from core.plugins import discover
 
 __all__ = ["Scheduler", "schedulers"]
+
+
+@cache
+def schedulers() -> dict[str, Scheduler]:
+    """Return every scheduler by name."""
+    return discover(sys.modules[__name__], Scheduler, "SCHEDULER")
