@@ -11,6 +11,7 @@ In the order of a point:
 `core.schedulers`      one file a scheduler: a rule for each engine
 `core.fluid`           the default engine: exact continuous time
 `core.coflowsim`       the engine with CoflowSim's numbers
+`core.job_measures`    `JobMeasures`: how even one job's reducers came out
 `core.outcome`         `Outcome`: when each coflow ends
 `core.bounds`          lower bounds on the average CCT
 `core.metrics`         an outcome to columns

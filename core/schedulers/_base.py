@@ -1,15 +1,12 @@
-"""The record that a scheduler exports, and the list of all of them."""
+"""The record that a scheduler exports."""
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
 from typing import Literal, Protocol
 
 from core.parameters import Parameter
-from core.plugins import discover
 
 
 class Rule(Protocol):
@@ -43,9 +40,3 @@ class Scheduler:
     source: str
     info: Literal["clairvoyant", "width", "blind"]
     rules: Mapping[str, Rule]
-
-
-@cache
-def schedulers() -> dict[str, Scheduler]:
-    """Return every scheduler by name."""
-    return discover(importlib.import_module("core.schedulers"), Scheduler, "SCHEDULER")

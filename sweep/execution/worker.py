@@ -15,9 +15,9 @@ from itertools import chain, groupby
 from typing import Any
 
 from core import registry
+from core.job_measures import rate_columns, reducer_columns
 from core.metrics import coflow_table, summarise
 from core.outcome import Outcome
-from core.shuffle.job_measures import rate_columns, reducer_columns
 from core.trace import Trace
 from sweep.grid.point import Point, build_trace
 
