@@ -7,12 +7,12 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from core.keys import key_of, parameters
 from core.metrics import METRICS, SHUFFLE_METRICS
-from sweep.console.closing_table import t95
+from core.statistics import gap_of_groups, mean_of_groups
+from core.trace import Floats
 from sweep.report.drawing.chart import Axis
 from sweep.store.row_values import shown_value
 
@@ -36,9 +36,9 @@ _SHORT = {
     "predicted_fos": "predicted FoS",
 }
 _SHARES = {"share_below_1000s", "gap", "unseen", "sampled_share", "skewed_buckets", "empty_buckets"}
+_RESOLUTION = 1e-9
+"""Relative accuracy of times in the engines."""
 LARGER_IS_BETTER = frozenset({"share_below_1000s"})
-
-Floats = npt.NDArray[np.float64]
 
 
 def measure_axis(name: str, **options: Any) -> Axis:
@@ -92,43 +92,29 @@ def settings_table(
         if name not in points:
             continue
         values = points[name].to_numpy(np.float64, na_value=np.nan)
-        mean, half = mean_and_half(values, number, len(frame))
+        mean, half = mean_of_groups(values, number, len(frame))
         new[name] = mean
         if n.max(initial=0) > 1 and name != "bound_s":
             new[f"{name}_half"] = half
     if {"gap", "mean_cct_s", "bound_s"} <= {*new}:
-        new["gap"], half = _gap(points, number, len(frame))
+        cct, bound = (
+            points[name].to_numpy(np.float64, na_value=np.nan) for name in ("mean_cct_s", "bound_s")
+        )
+        gap, half = gap_of_groups(cct, bound, number, len(frame))
+        new["gap"] = drawable_gap(gap)
         if "gap_half" in new:
-            new["gap_half"] = half
+            new["gap_half"] = np.where(np.isnan(new["gap"]), np.nan, half)
     return pd.concat([frame, pd.DataFrame(new, index=frame.index)], axis=1)
 
 
-def _gap(points: pd.DataFrame, group: npt.NDArray[np.int64], n: int) -> tuple[Floats, Floats]:
-    """Return mean CCT over mean bound, minus one, and half its interval: that of a ratio of means.
+def drawable_gap(gap: Floats) -> Floats:
+    """Return gaps without negative ones: 0 for a rounding error, else NaN.
 
-    Its spread is that of CCT − ratio · bound over the mean bound. There is none where a point of
-    the group has no bound.
+    No scheduler beats the bound. A mean below it shows that the times exceed the resolution of the
+    engine, and is no distance to draw.
     """
-    cct = points["mean_cct_s"].to_numpy(np.float64, na_value=np.nan)
-    bound = points["bound_s"].to_numpy(np.float64, na_value=np.nan)
-    sums = np.bincount(group, bound, minlength=n)  # NaN where one is missing
-    with np.errstate(invalid="ignore", divide="ignore"):
-        ratio = np.where(sums > 0, np.bincount(group, cct, minlength=n) / sums, np.nan)
-        rest = (cct - ratio[group] * bound) * (np.bincount(group, minlength=n) / sums)[group]
-    return ratio - 1, mean_and_half(rest, group, n)[1]
-
-
-def mean_and_half(values: Floats, group: npt.NDArray[np.int64], n: int) -> tuple[Floats, Floats]:
-    """Return the mean of each group and half its 95 % interval; NaN where there is none."""
-    present = ~np.isnan(values)
-    group, values = group[present], values[present]
-    count = np.bincount(group, minlength=n)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.bincount(group, values, minlength=n) / count
-        square = np.bincount(group, (values - mean[group]) ** 2, minlength=n)
-        t = np.array([np.nan, np.nan, *(t95(k - 1) for k in range(2, count.max(initial=1) + 1))])
-        half = t[count] * np.sqrt(square / (count - 1) / count)
-    return mean, half
+    with np.errstate(invalid="ignore"):
+        return np.where(gap >= 0, gap, np.where(gap > -_RESOLUTION, 0.0, np.nan))
 
 
 def labels(frame: pd.DataFrame, knobs: Sequence[str], of: str = "scheduler") -> list[str]:

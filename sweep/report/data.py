@@ -7,11 +7,12 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from core.errors import InputError, StoreError, nearest
 from core.keys import KIND, REPEATS, is_context, key_of
-from sweep.report.averages import plain, settings_table
+from sweep.report.averages import drawable_gap, plain, settings_table
 from sweep.report.details import read_details
 from sweep.report.read_values import NOT_PARAMETERS, NULL, without_unread
 from sweep.report.replicates import common_points, repeats_of, setting_numbers
@@ -60,7 +61,11 @@ class ReportData:
     def points(self) -> pd.DataFrame:
         """One row per finished point and run; parameters that it has not read are missing."""
         keys = [n for n in (RUN, "point_id") if n in self.ok]
-        return without_unread(self.ok.drop_duplicates(keys)).reset_index(drop=True)
+        points = without_unread(self.ok.drop_duplicates(keys)).reset_index(drop=True)
+        if "gap" in points:
+            gap = points["gap"].to_numpy(np.float64, na_value=np.nan)
+            points = points.assign(gap=drawable_gap(gap))
+        return points
 
     @cached_property
     def parameters(self) -> list[str]:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from core.keys import key_of
-from sweep.report.averages import plain
+from sweep.report.averages import drawable_gap, plain
 from sweep.report.data import RUN, ReportData, Run
 
 
@@ -60,7 +61,23 @@ def notices(data: ReportData) -> list[str]:
             )
         elif failed:
             texts.append(f"{name}{failed} of {total} points failed; they are not in the figures.")
+    if below := _below_bound(data):
+        texts.append(
+            f"{below} points have a mean CCT below a bound that no scheduler can beat: their times "
+            "exceed the resolution of the engine, and their gap is not drawn."
+        )
     return [*texts, *data.troubles.values()]
+
+
+def _below_bound(data: ReportData) -> int:
+    """Return how many points lie below their bound."""
+    if not {"mean_cct_s", "bound_s"} <= {*data.points}:
+        return 0
+    cct, bound = (
+        data.points[n].to_numpy(float, na_value=np.nan) for n in ("mean_cct_s", "bound_s")
+    )
+    gap = np.divide(cct, bound, out=np.full(len(cct), np.nan), where=bound > 0) - 1
+    return int((np.isnan(drawable_gap(gap)) & ~np.isnan(gap)).sum())
 
 
 def failures(data: ReportData) -> pd.DataFrame:
