@@ -8,6 +8,7 @@ not have there. Here the first is the word ``null``, as on the command line; the
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Any
 
 import pandas as pd
 
@@ -60,7 +61,7 @@ def with_nulls(grid: pd.DataFrame) -> pd.DataFrame:
     return grid
 
 
-def none_for_null(value: object) -> object:
+def none_for_null(value: Any) -> Any:
     """Return None for the word ``null``, any other value as it is."""
     return None if isinstance(value, str) and value == NULL else value
 

@@ -185,7 +185,7 @@ def test_engines_by_polars(left: dict[str, Any], folder: Path) -> None:
 def test_the_commands_of_the_report_run(folder: Path) -> None:
     for command in block("report"):
         python(folder, *shlex.split(command)[1:])
-    assert (folder / "report/index.html").exists()
+    assert (folder / "outputs/latest/report/index.html").exists()
     assert (folder / "report/fluid/heat.svg").exists()
 
 
