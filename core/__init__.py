@@ -21,7 +21,8 @@ What all of them use:
 
 =====================  =============================================================================
 `core.parameters`      `Parameter`: declared once, by the part that reads it
-`core.engine`          `Engine`: the record that an engine exports
+`core.engine`          `Engine` and `Scheduler`: the records that they export
+`core.queues`          `queue.*` and `width`: the parameters that both engines share
 `core.plugins`         finds the records that the files of a package export
 `core.statistics`      means, intervals and gaps, the same for tables and reports
 `core.jit`             the only place that sets numba's options
