@@ -20,7 +20,8 @@ from sweep.report.build import table_of
 from sweep.report.drawing.files import draw, save
 from sweep.report.sources import open_runs
 from sweep.store.reader import read_results
-from tests.report_data import ROOT, sweep
+from tests.paths import ROOT
+from tests.report_data import sweep
 
 ANALYSIS = (ROOT / "docs/analysis.md").read_text()
 REPRODUCTION = (ROOT / "docs/reproduction.md").read_text()
