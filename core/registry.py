@@ -46,30 +46,6 @@ def reads(scheduler: str, engine: str, workload: str) -> tuple[Parameter, ...]:
     return tuple(parents_first(everything))
 
 
-@cache
-def parameters() -> dict[str, Parameter]:
-    """Return every parameter that anything reads, by key, in the order of the dataset's columns.
-
-    A workload's parameter of one key may have other defaults in another workload; the type and
-    unit are the same everywhere.
-
-    Raises
-    ------
-    TypeError
-        Two declarations of one key that differ in type or unit.
-    """
-    found: dict[str, Parameter] = {}
-    rules = [rule for s in schedulers().values() for rule in s.rules.values()]
-    declared = [owner.parameters for owner in (*rules, *engines().values())]
-    declared += [workload.all_parameters for workload in workloads().values()]
-    for parameters in declared:
-        for parameter in parameters:
-            known = found.setdefault(parameter.key, parameter)
-            if (known.kind, known.unit) != (parameter.kind, parameter.unit):
-                raise TypeError(f"{parameter.key} is declared twice, with another type or unit")
-    return dict(sorted(found.items()))
-
-
 def check(engine: str, scheduler: str, values: Values) -> None:
     """Check what a point's values have to be together.
 

@@ -78,18 +78,18 @@ class Demand:
         senders, of_sender = _distinct(self.coflow * ports + self.src, n * ports)
         receivers, of_receiver = _distinct(self.coflow * ports + self.dst, n * ports)
         sending, receiving = senders // ports, receivers // ports
-        many, more = (np.bincount(side, minlength=n) for side in (sending, receiving))
-        last = np.cumsum(many + more)
-        sender_slot = np.arange(len(senders)) + (last - more - np.cumsum(many))[sending]
-        row = np.arange(len(receivers)) + (last - np.cumsum(more))[receiving]
+        n_senders, n_receivers = (np.bincount(side, minlength=n) for side in (sending, receiving))
+        last = np.cumsum(n_senders + n_receivers)
+        sender_slot = np.arange(len(senders)) + (last - n_receivers - np.cumsum(n_senders))[sending]
+        row = np.arange(len(receivers)) + (last - np.cumsum(n_receivers))[receiving]
         coflow, port = np.zeros((2, len(senders) + len(receivers)), np.int64)
         coflow[sender_slot], coflow[row] = sending, receiving
         port[sender_slot], port[row] = senders % ports, ports + receivers % ports
         of_sender, of_receiver = sender_slot[of_sender], row[of_receiver]
         load = np.bincount(of_sender, self.size_bytes, len(port)).astype(np.float64)
         load += np.bincount(of_receiver, self.size_bytes, len(port))
-        first = last - many - more
-        return Slots(first, last - more, last, coflow, port, of_sender, of_receiver, load)
+        first = last - n_senders - n_receivers
+        return Slots(first, last - n_receivers, last, coflow, port, of_sender, of_receiver, load)
 
 
 def demand(trace: Trace, capacity: Floats, local_is_free: bool) -> Demand:
@@ -112,10 +112,10 @@ def demand(trace: Trace, capacity: Floats, local_is_free: bool) -> Demand:
 
 
 def _distinct(cell: Ints, cells: int) -> tuple[Ints, Ints]:
-    """Return the distinct values, ascending, and the place among them of each value."""
+    """Return the distinct values, ascending, and the index among them of each value."""
     if cells > 2**20 + 8 * len(cell):
-        found, place = np.unique(cell, return_inverse=True)
-        return found, place
+        distinct, index = np.unique(cell, return_inverse=True)
+        return distinct, index
     used = np.zeros(cells, np.bool_)
     used[cell] = True
     return np.flatnonzero(used), (np.cumsum(used) - 1)[cell]

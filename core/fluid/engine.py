@@ -98,17 +98,17 @@ def run(
     """
     rule = scheduler.rules["fluid"]
     assert isinstance(rule, Rule)
-    given = {**defaults((*rule.parameters, *PARAMETERS)), **values}
-    uniform = np.full(trace.ports, float(given["fabric.gbps"] or 0.0) * GIGABIT)
+    values = {**defaults((*rule.parameters, *PARAMETERS)), **values}
+    uniform = np.full(trace.ports, float(values["fabric.gbps"] or 0.0) * GIGABIT)
     capacity = np.concatenate(
         [
             uniform if side is None else _capacity(trace, name, side)
             for name, side in (("out_bps", out_bps), ("in_bps", in_bps))
         ]
     )
-    free = bool(given["fabric.local_is_free"])
+    free = bool(values["fabric.local_is_free"])
     sizes = demand(trace, capacity, free)
-    finish, events = drive(sizes, scheduler, rule, given)
+    finish, events = drive(sizes, scheduler, rule, values)
     out_bps, in_bps = capacity[: trace.ports], capacity[trace.ports :]
     return Outcome(
         start_s=trace.arrival_s.copy(),
@@ -117,12 +117,12 @@ def run(
         length_bytes=sizes.length_bytes,
         gamma_s=sizes.gamma_s,
         events=events,
-        bound_s=bound_of(trace, out_bps, in_bps, free, str(given["engine.bound"])),
+        bound_s=bound_of(trace, out_bps, in_bps, free, str(values["engine.bound"])),
     )
 
 
-def _capacity(trace: Trace, name: str, given: npt.ArrayLike) -> Floats:
-    capacity = np.asarray(given, np.float64)
+def _capacity(trace: Trace, name: str, bytes_per_s: npt.ArrayLike) -> Floats:
+    capacity = np.asarray(bytes_per_s, np.float64)
     if capacity.shape != (trace.ports,) or not np.all((capacity > 0) & (capacity < np.inf)):
         raise ParameterError(f"{name}: {trace.name} needs {trace.ports} capacities > 0 B/s")
     return capacity

@@ -42,12 +42,12 @@ def drive(sizes: Demand, scheduler: Scheduler, rule: Rule, values: Values) -> tu
         net = new_fluid_state(sizes)
         set_clock(net, values)
         state = _run_ordered(net, sizes, scheduler, rule, values)
-        finish = np.array(net.c.finish, np.float64)
+        finish = np.array(net.coflow.finish, np.float64)
     elif isinstance(rule, Queues):
         net = new_fluid_state(sizes)
         set_clock(net, values)
         state = _run_queues(net, sizes, scheduler, rule, values)
-        finish = np.array(net.c.finish, np.float64)
+        finish = np.array(net.coflow.finish, np.float64)
     else:
         net = new_pairs(sizes)
         set_clock(net, values)
@@ -60,18 +60,18 @@ def drive(sizes: Demand, scheduler: Scheduler, rule: Rule, values: Values) -> tu
     if state == STALLED or len(unfinished):
         ids = ", ".join(str(i) for i in sizes.coflow_id[unfinished[:5]])
         raise SimulationError(
-            f"scheduler={scheduler.name}: the clock stands still at {net.z.now[0]!r} s after "
-            f"{net.z.events[0]} decisions, {net.z.active[0]} coflows active, "
+            f"scheduler={scheduler.name}: the clock stands still at {net.clock.now[0]!r} s after "
+            f"{net.clock.events[0]} decisions, {net.clock.active[0]} coflows active, "
             f"{len(unfinished)} unfinished (ids {ids}…)"
         )
-    return finish, int(net.z.events[0])
+    return finish, int(net.clock.events[0])
 
 
 def set_clock(net: FluidState | Pairs, values: Mapping[str, Value]) -> None:
     """Set the switches of a run."""
-    net.z.interval[0] = float(values["engine.interval_ms"] or 0.0) / 1e3
-    net.z.per_flow[0] = values["engine.trigger"] == "flow"
-    net.z.backfill[0] = bool(values.get("engine.backfill", False))
+    net.clock.interval[0] = float(values["engine.interval_ms"] or 0.0) / 1e3
+    net.clock.per_flow[0] = values["engine.trigger"] == "flow"
+    net.clock.backfill[0] = bool(values.get("engine.backfill", False))
 
 
 def _run_ordered(
@@ -85,7 +85,7 @@ def _run_ordered(
         code = _CODES[rule.kernel] if values.get("order") == "remaining" else remaining.GIVEN
         return int(madd.simulate(net, code, key, madd.NEVER))
     while (state := madd.simulate(net, remaining.GIVEN, key, madd.BEFORE)) == DECIDE:
-        active = np.sort(net.order[: net.z.active[0]])
+        active = np.sort(net.order[: net.clock.active[0]])
         key[active] = _ask(rule.key, net, sizes, scheduler, values, active)
     return int(state)
 
@@ -103,8 +103,8 @@ def _run_queues(
 
 def set_queues(net: FluidState, weight: Floats, upper: Floats) -> None:
     """Put all coflows into the highest queue."""
-    net.c.weight[:] = weight
-    net.c.limit[:] = upper[0] * weight if len(upper) > 0 else np.inf
+    net.coflow.weight[:] = weight
+    net.coflow.limit[:] = upper[0] * weight if len(upper) > 0 else np.inf
 
 
 def _ask(

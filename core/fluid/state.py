@@ -94,7 +94,7 @@ CLOCK = np.dtype(
         ("pending", np.int64),  # 1: everything is up to date for a decision
         ("admitted", np.int64),
         ("active", np.int64),
-        ("grants", np.int64),
+        ("grant_count", np.int64),  # grants that stand
         ("events", np.int64),
         ("stalled", np.int64),  # decisions in a row at one instant
     ]
@@ -109,17 +109,17 @@ BEFORE, SHARE, INVERSE, USED = 0, 1, 2, 3
 class FluidState(NamedTuple):
     """Everything that the kernels share: records, then the arrays of all flows and bits."""
 
-    c: Any
+    coflow: Any
     """Coflows, `COFLOW`, shape (n,)."""
-    s: Any
+    slot: Any
     """Slots, `SLOT`: what is looked at again and again."""
-    r: Any
+    row: Any
     """Slots, `ROW`: the rest."""
-    p: Any
+    port: Any
     """Scratch of max-min by port, `FILLING`, shape (128 W,)."""
-    g: Any
+    grant: Any
     """Grants of the backfill, `GRANT`; each fills a port, so there are at most 2P."""
-    z: Any
+    clock: Any
     """Clock and switches, `CLOCK`, shape (1,)."""
     order: Ints
     """Active coflows, first served first, shape (n,)."""
@@ -164,18 +164,18 @@ def new_fluid_state(d: Demand) -> FluidState:
     r, slot_bits = _partners(d, port)
     capacity = np.zeros(128 * words)
     capacity[: d.ports], capacity[64 * words :][: d.ports] = np.split(d.capacity, 2)
-    own = np.zeros((n, 2 * words), np.uint64)
-    np.add.at(own.reshape(-1), slots.coflow * 2 * words + (port >> 6), _bit(port))
+    used_ports = np.zeros((n, 2 * words), np.uint64)
+    np.add.at(used_ports.reshape(-1), slots.coflow * 2 * words + (port >> 6), _bit(port))
     free_bits = np.zeros((2, 2 * words), np.uint64)
     every = np.flatnonzero(capacity)
     np.add.at(free_bits[EVERY], every >> 6, _bit(every))
     return FluidState(
-        c=c,
-        s=s,
-        r=r,
-        p=_records(FILLING, 128 * words),
-        g=_records(GRANT, 2 * d.ports),
-        z=clock,
+        coflow=c,
+        slot=s,
+        row=r,
+        port=_records(FILLING, 128 * words),
+        grant=_records(GRANT, 2 * d.ports),
+        clock=clock,
         order=np.zeros(n, np.int64),
         peer=(slots.of_sender - slots.first[d.coflow]).astype(np.int32),
         left=d.size_bytes.copy(),
@@ -183,7 +183,7 @@ def new_fluid_state(d: Demand) -> FluidState:
         free=np.zeros(128 * words),
         scratch=np.zeros((4, d.ports)),
         slot_bits=slot_bits,
-        port_bits=np.stack((own, own, np.zeros_like(own)), axis=1),
+        port_bits=np.stack((used_ports, used_ports, np.zeros_like(used_ports)), axis=1),
         free_bits=free_bits,
     )
 

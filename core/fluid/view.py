@@ -43,7 +43,7 @@ class View:
     @property
     def now_s(self) -> float:
         """Time [s]."""
-        return float(self.__net.z.now[0])
+        return float(self.__net.clock.now[0])
 
     @property
     def coflow_id(self) -> Ints:
@@ -141,12 +141,12 @@ class View:
     def __remaining(self, what: str) -> Floats:
         net, left = self.__net, np.zeros(len(self.__coflows))
         for i, k in enumerate(self.__coflows):
-            c = net.c[k]
+            c = net.coflow[k]
             if what == "gamma":
-                slots = net.s[c.first : c.last]
+                slots = net.slot[c.first : c.last]
                 parts = slots.load / net.capacity[slots.port]
             elif what == "size":
-                parts = [net.s[c.middle : c.last].load.sum()]
+                parts = [net.slot[c.middle : c.last].load.sum()]
             else:
                 first, last = self.__demand.first_flow[k : k + 2]
                 parts = net.left[first:last]

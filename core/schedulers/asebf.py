@@ -24,7 +24,7 @@ def width(view: fluid.View, values: Values) -> Floats:
 SCHEDULER = Scheduler(
     name="asebf",
     summary="D-CLAS by attained bytes / width: smallest effective bottleneck, sizes unknown",
-    source="A-SEBF: adaptive smallest effective bottleneck first (attained bytes / width)",
+    source="A-SEBF: approximate smallest effective bottleneck first (attained bytes / width)",
     info="width",
     rules={
         "coflowsim": coflowsim.Queues(weight, (WIDTH, FIRST_THRESHOLD, BASE, COUNT)),

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from core.workloads._base import Workload, workloads
+from core.workloads._base import SEED, Workload, workloads
 
-__all__ = ["Workload", "workloads"]
+__all__ = ["SEED", "Workload", "workloads"]

@@ -23,8 +23,8 @@ from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.errors import HydraException
 from omegaconf import DictConfig, OmegaConf
 
-from core import registry
 from core.errors import GridError, InputError
+from core.keys import parameters
 from core.parameters import Parameter, Value
 from sweep import __version__
 from sweep.cli.help import help_text
@@ -71,7 +71,7 @@ def register() -> None:
     """Tell Hydra of every parameter, engine and workload, as declared."""
     store = ConfigStore.instance()
     top: dict[str, Any] = {}
-    for parameter in (SEED, REPLICATES, *OPTIONS, *registry.parameters().values()):
+    for parameter in (SEED, REPLICATES, *OPTIONS, *parameters().values()):
         if not parameter.key.startswith(tuple(f"{g}." for g in GROUPS)):
             _set(top, parameter.key, _default(parameter))
     store.store(name="parameters", node=OmegaConf.create(top))

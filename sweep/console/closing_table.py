@@ -10,15 +10,13 @@ from typing import Any
 
 from rich.console import Console
 
+from core.keys import REPEATS, is_context, key_of
 from core.trace import BINS
 from sweep.console.fitted_table import Column, FittedTable
 from sweep.store.row_values import (
-    REPEATS,
     Row,
     assignments,
-    is_context,
     is_default,
-    key_of,
     parameter_columns,
     shown_value,
     value_of,
@@ -287,7 +285,7 @@ def _same_everywhere(rows: Sequence[Row], lines: Sequence[Line], varying: Sequen
         if name not in varying and not all(is_default(line.row, name) for line in lines):
             same += next((text for v in values if (text := assignments(v, [name]))), [])
     done = [row for row in rows if row["status"] == "ok"]
-    for name in ("seed", "workload_seed", "shuffle_seed"):
+    for name in REPEATS[1:]:
         if not varying_columns(done, [name]):
             same += next((text for row in done if (text := assignments(row, [name]))), [])
     return " ".join(["CCT in ms:", *same]) + "; other keys: defaults"

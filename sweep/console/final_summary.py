@@ -13,15 +13,14 @@ import numpy as np
 import numpy.typing as npt
 from rich.console import Console
 
-from core import registry
 from core.errors import StoreError
+from core.keys import is_context, parameters
 from core.parameters import column_of
 from sweep.console.closing_table import BEST, MOST_LINES, WORST, print_table
 from sweep.console.failures_table import message_of, print_failures
 from sweep.grid.plan import Index, Plan
 from sweep.grid.rows import several
 from sweep.store import read_results
-from sweep.store.row_values import is_context
 
 MOST_ROWS = 1000
 """Points of which a table is made; of more, those of the best lines and of the worst."""
@@ -139,7 +138,7 @@ def _rows(plan: Plan, directory: str, places: Collection[int]) -> list[Row]:
     """Return the newest row of some points, in the order of the grid."""
     found: dict[int, Row] = {}
     wanted = {plan.points.name(place): place for place in places}
-    unread = dict.fromkeys(p.column for p in registry.parameters().values())
+    unread = dict.fromkeys(p.column for p in parameters().values())
     try:
         for rows in read_results(directory, ids=wanted):
             for row in rows:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence, Set
+from collections.abc import Mapping, Set
 from dataclasses import dataclass, field, replace
+from functools import cache
 from typing import Any
 
-from core import registry
+from core import keys, registry
 from core.errors import GridError, ParameterError, nearest
 from core.parameters import Parameter, Value, condition
 from core.schedulers import schedulers
@@ -108,17 +109,14 @@ def _check_somewhere(key: str, value: Any) -> Value:
     raise problem
 
 
+@cache
 def declarations() -> dict[str, list[Parameter]]:
     """Return every declaration of every key that can be an axis."""
-    found: dict[str, list[Parameter]] = {"seed": [SEED]}
-    rules = [rule for s in schedulers().values() for rule in s.rules.values()]
-    declared = [owner.parameters for owner in (*rules, *registry.engines().values())]
-    declared += [workload.all_parameters for workload in workloads().values()]
-    for parameters in declared:
-        for parameter in parameters:
-            if parameter not in found.setdefault(parameter.key, []):
-                found[parameter.key].append(parameter)
-    return found
+    declared = {
+        key: list(dict.fromkeys(d.parameter for d in of_key))
+        for key, of_key in keys.declarations().items()
+    }
+    return {"seed": [SEED], **declared}
 
 
 def check_all_read(grid: Grid, read: Set[str]) -> None:
@@ -134,21 +132,14 @@ def check_all_read(grid: Grid, read: Set[str]) -> None:
 
 
 def _readers(key: str) -> str:
-    found = [
-        f"scheduler={name} (engine={engine})"
-        for name, scheduler in schedulers().items()
-        for engine, rule in scheduler.rules.items()
-        if any(p.key == key for p in rule.parameters)
-    ]
-    found += [f"engine={n}" for n, e in registry.engines().items() if _declares(e.parameters, key)]
-    by = [n for n, w in workloads().items() if _declares(w.all_parameters, key)]
-    if len(by) < len(workloads()):  # by all: only its condition says something
-        found += [f"workload={n}" for n in by]
     if key in ("seed", "replicates"):
-        found = [f"workload={n}" for n, w in workloads().items() if w.seeded]
-        found.append("any other with a shuffle.partitioner")
-    return ", ".join(found)
-
-
-def _declares(parameters: Sequence[Parameter], key: str) -> bool:
-    return any(p.key == key for p in parameters)
+        seeded = [f"workload={n}" for n, w in workloads().items() if w.seeded]
+        return ", ".join([*seeded, "any other with a shuffle.partitioner"])
+    declared = keys.declarations().get(key, ())
+    by = [d for d in declared if d.kind != "workload"]
+    of_workloads = {d.name: d for d in declared if d.kind == "workload"}
+    if len(of_workloads) < len(workloads()):  # by all: only its `when` says something
+        by += of_workloads.values()
+    return ", ".join(
+        dict.fromkeys(f"{d.kind}={d.name}" + f" (engine={d.engine})" * bool(d.engine) for d in by)
+    )

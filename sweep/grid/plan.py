@@ -19,15 +19,14 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import GridError
+from core.keys import KIND, SEED_KEYS
 from core.parameters import column_of, condition
 from core.shuffle.axes import PARTITIONER
 from sweep.grid.grid import Grid, check_all_read, checked_axes, declarations
 from sweep.grid.options import SEED
-from sweep.grid.point import NAMES, Point, stored
-from sweep.grid.resolve import SEEDS, Names, Resolver
+from sweep.grid.point import Point, stored
+from sweep.grid.resolve import Names, Resolver
 from sweep.grid.rows import MOST_ROWS, GridRows, Interval, Lazy, Shape, several
-
-SEED_KEYS = frozenset({"seed", *SEEDS})
 
 Row = dict[str, Any]
 Index = npt.NDArray[np.int64]
@@ -233,7 +232,7 @@ class Plan:
         """Say for each axis that some points do not read which ones, or when it is read."""
         found: list[str] = []
         for key in self.axes:
-            if key in NAMES:
+            if key in KIND:
                 continue
             pairs = {
                 (scheduler, key in keys or (key == "seed" and seed))

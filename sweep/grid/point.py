@@ -12,12 +12,11 @@ import numpy as np
 
 from core import registry
 from core.errors import TraceError
+from core.keys import parameters
 from core.parameters import Value, column_of, defaults
 from core.shuffle.axes import partitioner_of
 from core.trace import Trace
 from core.workloads import workloads
-
-NAMES = ("scheduler", "engine", "workload")
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,7 +61,7 @@ def stored(values: Mapping[str, Value]) -> dict[str, Value]:
 
 @cache
 def _is_number(key: str) -> bool:
-    known = registry.parameters()
+    known = parameters()
     return key in known and known[key].kind is not str
 
 

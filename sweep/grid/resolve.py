@@ -8,17 +8,15 @@ from functools import cache
 from typing import Any, TypeVar
 
 from core import registry
+from core.keys import KIND, SEEDS
 from core.parameters import Parameter, Value
 from core.workloads import workloads
 from sweep.grid.grid import Grid
 from sweep.grid.options import REPLICATES, SEED
-from sweep.grid.point import NAMES, Point, complete, point_of
+from sweep.grid.point import Point, complete, point_of
 
 K = TypeVar("K")
 V = TypeVar("V")
-
-SEEDS = ("workload.seed", "shuffle.seed")
-"""Empty, they are the sweep's seed."""
 
 Names = tuple[str, str, str]
 """Scheduler, engine, workload."""
@@ -124,7 +122,7 @@ class Resolver:
             found.add("replicates")
         if self.grid.shape.sample is not None or any(seed for *_, seed in self.readings):
             found.add("seed")
-        return found | {*NAMES}
+        return found | {*KIND}
 
     def _layout(self, names: Names, asked: Mapping[str, Any]) -> ReadSet:
         if names not in self._reads:

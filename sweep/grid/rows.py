@@ -13,10 +13,10 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import GridError, nearest
+from core.keys import KIND
 from sweep.grid.filter import Filter
 
 MOST_ROWS = 10_000_000
-NAMES = frozenset({"scheduler", "engine", "workload"})
 
 T = TypeVar("T")
 Axes = Mapping[str, "Sequence[Any] | Interval"]
@@ -160,7 +160,7 @@ def _check_values(axes: Axes) -> None:
 def _check_number(axes: Axes, shape: Shape) -> None:
     wanted = combinations(axes, shape)
     if shape.sample is not None:
-        names = (axes[key] for key in NAMES & set(axes))
+        names = (axes[key] for key in KIND if key in axes)
         wanted = shape.sample * math.prod(1 if isinstance(v, Interval) else len(v) for v in names)
     if wanted > MOST_ROWS:
         raise GridError(f"{wanted} grid rows: more than {MOST_ROWS}")
@@ -239,7 +239,7 @@ def _all(groups: Sequence[Group]) -> _Draws:
 def _sampled(groups: Sequence[Group], shape: Shape, seed: int) -> _Draws:
     """Return draws of the axes; each is taken under every scheduler, engine and workload."""
     rng = np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(0x5A3917,)))
-    paired = [i for i, (keys, _) in enumerate(groups) if set(keys) <= NAMES]
+    paired = [i for i, (keys, _) in enumerate(groups) if set(keys) <= {*KIND}]
     rest = [i for i in range(len(groups)) if i not in paired]
     names = _all([groups[i] for i in paired])
     draws = _draws([groups[i] for i in rest], shape, rng)

@@ -10,11 +10,11 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from core.keys import key_of, parameters
 from core.metrics import METRICS, SHUFFLE_METRICS
-from core.registry import parameters
 from sweep.console.closing_table import t95
 from sweep.report.drawing.chart import Axis
-from sweep.store.row_values import key_of, shown_value
+from sweep.store.row_values import shown_value
 
 MEASURES = tuple(m for m in (*METRICS, *SHUFFLE_METRICS) if m.name not in ("coflows", "bound_s"))
 _SHORT = {

@@ -13,19 +13,18 @@ import numpy as np
 import pandas as pd
 
 from core.errors import GridError, InputError, StoreError, nearest
+from core.keys import KIND, REPEATS, is_context, key_of, parameters
 from core.metrics import METRICS
 from core.parameters import column_of
-from core.registry import parameters, reads
+from core.registry import reads
 from core.shuffle.parameters import AUTO, NumberOrAuto
 from sweep.report.averages import plain, settings_table
 from sweep.store import load, read_manifest
 from sweep.store.files import DamagedError, Folder
-from sweep.store.row_values import REPEATS, is_context, key_of
 from sweep.store.schema import DETAILS, IDENTITY, OUTCOME
 
 RUN = "run"
 _ATTEMPTS = 5
-_NAMES = ("scheduler", "engine", "workload")
 _NO_PARAMETERS = {c.name for c in IDENTITY} | {*OUTCOME, *REPEATS, "grid_row", RUN}
 
 
@@ -74,7 +73,7 @@ class ReportData:
     def parameters(self) -> list[str]:
         """Columns of names and parameters, those of replicates left out."""
         rest = [n for n in self.grid.columns if n not in _NO_PARAMETERS]
-        return [n for n in (RUN,) if n in self.grid] + [*_NAMES, *rest]
+        return [n for n in (RUN,) if n in self.grid] + [*KIND, *rest]
 
     @cached_property
     def axes(self) -> list[str]:
@@ -222,7 +221,7 @@ def in_memory(table: pd.DataFrame) -> ReportData:
         Another table.
     """
     name = next((n for n, c in DETAILS.items() if {m.name for m in c} <= {*table.columns}), None)
-    needed = ("point_id", *_NAMES, *(() if name else ("status",)))
+    needed = ("point_id", *KIND, *(() if name else ("status",)))
     if lacking := [n for n in needed if n not in table]:
         raise InputError(f"not a table of sweep.load(): it has no column {', '.join(lacking)}")
     for column in (m.name for m in METRICS if m.name in table):
@@ -293,9 +292,9 @@ def _parts(
 def without_unread(points: pd.DataFrame) -> pd.DataFrame:
     """Return points without the values of parameters that they do not read."""
     frame = points.copy()
-    candidates = [n for n in frame.columns if n not in _NO_PARAMETERS and n not in _NAMES]
+    candidates = [n for n in frame.columns if n not in _NO_PARAMETERS and n not in KIND]
     varying = [n for n in candidates if frame[n].nunique(dropna=True) > 1]
-    for names, group in frame.groupby(list(_NAMES), sort=False):
+    for names, group in frame.groupby(list(KIND), sort=False):
         try:
             declared = list(reads(*map(str, names)))
         except (KeyError, GridError):  # of another version of this package

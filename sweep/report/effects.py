@@ -11,9 +11,9 @@ import numpy as np
 import numpy.typing as npt
 import pandas as pd
 
+from core.keys import key_of
 from sweep.report.averages import in_order, plain
 from sweep.report.data import ReportData
-from sweep.store.row_values import key_of
 
 Floats = npt.NDArray[np.float64]
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pandas as pd
 
+from core.keys import key_of
 from sweep.report.averages import plain
 from sweep.report.data import RUN, ReportData, Run
-from sweep.store.row_values import key_of
 
 
 def facts(run: Run, data: ReportData) -> list[tuple[str, str]]:

@@ -18,12 +18,12 @@ from core.fluid.kernels.clock import DECIDE
 from core.fluid.rules import Ordered, Queues
 from core.fluid.state import FluidState, new_fluid_state
 from core.fluid.view import View
+from core.keys import SEEDS
 from core.parameters import Value, defaults
 from core.registry import reads
 from core.schedulers import schedulers
 from core.trace import Trace
 from sweep.grid.point import Point, build_trace
-from sweep.grid.resolve import SEEDS
 
 MOST_COFLOWS, MOST_PORTS = 12, 24
 """What a chart has room for; ports of both sides that send or receive."""
@@ -126,10 +126,10 @@ def _pieces(trace: Trace, scheduler: str, values: Mapping[str, Value]) -> list[d
     then = 0.0
     words = 64 * ((trace.ports + 63) // 64)
     for net in _decisions(trace, scheduler, values):
-        now = float(net.z[0].now)
+        now = float(net.clock[0].now)
         rows += _stretch(trace, words, standing, then, now)
         standing, then = _usage(net), now
-    rows += _stretch(trace, words, standing, then, float(net.z[0].now))
+    rows += _stretch(trace, words, standing, then, float(net.clock[0].now))
     return rows
 
 
@@ -181,20 +181,22 @@ def _usage(net: FluidState) -> dict[tuple[int, int], float]:
     found: dict[tuple[int, int], float] = {}
 
     def add(k: int, slot: int, rate: float) -> None:
-        port = int(net.s[slot].port)
+        port = int(net.slot[slot].port)
         if rate > 0:
             found[k, port] = found.get((k, port), 0.0) + rate / float(net.capacity[port])
 
-    for k in map(int, net.order[: net.z[0].active]):
-        c = net.c[k]
+    for k in map(int, net.order[: net.clock[0].active]):
+        c = net.coflow[k]
         for row in range(c.middle, c.last):
-            for f in range(net.r[row].flow, net.r[row].flow + net.r[row].width):
+            for f in range(net.row[row].flow, net.row[row].flow + net.row[row].width):
                 if net.left[f] > 0:
                     sender = int(c.first + net.peer[f])
                     rate = net.left[f] * c.scale / c.gamma
                     if c.gamma == np.inf:
-                        rate = min(net.s[row].share, net.s[sender].share)
-                    rate += sum(g.rate for g in net.g[: net.z[0].grants] if g.flow == f)
+                        rate = min(net.slot[row].share, net.slot[sender].share)
+                    rate += sum(
+                        g.rate for g in net.grant[: net.clock[0].grant_count] if g.flow == f
+                    )
                     add(k, sender, float(rate))
                     add(k, row, float(rate))
     return found

@@ -9,20 +9,11 @@ from typing import Any
 
 from core import registry
 from core.errors import GridError
+from core.keys import REPEATS, key_of
 from core.parameters import Parameter, column_of
-from core.schedulers import schedulers
-from core.shuffle.axes import PARTITIONER
-from core.shuffle.parameters import REDUCE_PARAMETERS
-from core.shuffle.partitioners import partitioners
 from sweep.store.schema import IDENTITY, OUTCOME
 
 Row = Mapping[str, Any]
-
-REPEATS = ("replicate", "seed", "workload_seed", "shuffle_seed")
-"""Rows that differ in nothing else are averaged."""
-
-_OTHER_SIDE = ("engine_", "workload_", "fabric_", "shuffle_")
-_GROUPS = ("queue_", *_OTHER_SIDE)
 
 
 def parameter_columns(rows: Sequence[Row]) -> list[str]:
@@ -45,25 +36,6 @@ def assignments(row: Row, names: Iterable[str]) -> list[str]:
     """Return ``key=value`` for what a row has of some columns."""
     shown = {n: shown_value(v) for n in names if (v := value_of(row, n)) is not None}
     return [f"{key_of(n)}={repr(v) if ' ' in v else v}" for n, v in shown.items()]
-
-
-def key_of(column: str) -> str:
-    """Return the key on the command line of a column."""
-    return column.replace("_", ".", 1) if column.startswith(_GROUPS) else column
-
-
-def is_context(column: str) -> bool:
-    """Whether a column belongs to the circumstances, not to a scheduler or a partitioner."""
-    return f"{column}_".startswith(_OTHER_SIDE) and column not in _choices()
-
-
-@cache
-def _choices() -> frozenset[str]:
-    rules = [rule.parameters for s in schedulers().values() for rule in s.rules.values()]
-    rules += [partitioner.parameters for partitioner in partitioners().values()]
-    costs = {parameter.column for parameter in REDUCE_PARAMETERS}
-    own = {p.column for parameters in rules for p in parameters} - costs
-    return frozenset({column_of(PARTITIONER), *own})
 
 
 def is_default(row: Row, column: str) -> bool:

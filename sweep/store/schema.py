@@ -59,7 +59,7 @@ def results_schema(parameters: Parameters | None = None) -> pa.Schema:
     Parameters
     ----------
     parameters : mapping of str to Parameter, optional
-        By key; everything that `core.registry.parameters` knows if not given.
+        By key; everything that `core.keys.parameters` has if none are passed.
     """
     outcome = (*STATUS, *METRICS, *SHUFFLE_METRICS, *RUN)
     return _schema("results", (*IDENTITY, *_columns(parameters), *outcome))
@@ -97,7 +97,7 @@ def check_version_number(version: object, shown: str) -> None:
 
 def _columns(parameters: Parameters | None) -> Iterable[Metric]:
     if parameters is None:
-        from core.registry import parameters as registered  # a reader does without the kernels
+        from core.keys import parameters as registered  # a reader does without the kernels
 
         parameters = registered()
     return [Metric(p.column, p.unit, p.help, p.kind) for p in parameters.values()]

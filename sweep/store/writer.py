@@ -133,7 +133,7 @@ class DatasetWriter:
         directory : str or path-like
             A local path, or a URI of a filesystem that pyarrow knows (``s3://…``).
         parameters : mapping of str to Parameter, optional
-            By key; everything that `core.registry.parameters` knows if not given.
+            By key; everything that `core.keys.parameters` has if none are passed.
         details : iterable of {"coflows", "reducers", "rates"}
             A point without rows in these tables, where it can have any, is not finished.
         limits : Limits, optional

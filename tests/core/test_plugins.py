@@ -11,6 +11,7 @@ import pytest
 
 from core import registry
 from core.errors import InputError
+from core.keys import parameters
 from core.parameters import Parameter, defaults
 from core.plugins import discover
 from core.schedulers import Scheduler, schedulers
@@ -47,7 +48,7 @@ def test_a_record_is_named_after_its_file_and_says_what_it_is(record) -> None:
     assert re.fullmatch(r"[a-z][a-z0-9_]*", record.name)
 
 
-@pytest.mark.parametrize("parameter", registry.parameters().values(), ids=lambda p: p.key)
+@pytest.mark.parametrize("parameter", parameters().values(), ids=lambda p: p.key)
 def test_a_parameter_has_help_and_an_allowed_default(parameter: Parameter) -> None:
     assert parameter.help
     if not parameter.required:

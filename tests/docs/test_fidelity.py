@@ -1,4 +1,4 @@
-"""docs/fidelity.md is what docs/fidelity.py writes, and its text agrees with its tables."""
+"""docs/make/fidelity.py writes docs/fidelity.md, and its text agrees with its tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from tests.paths import ROOT
 
 
 def _module() -> ModuleType:
-    spec = importlib.util.spec_from_file_location("fidelity", ROOT / "docs" / "fidelity.py")
+    spec = importlib.util.spec_from_file_location("fidelity", ROOT / "docs/make/fidelity.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

@@ -104,8 +104,8 @@ def test_the_commands_shown_are_understood(swept) -> None:
 
 
 def test_the_reference_of_columns_is_up_to_date() -> None:
-    """Regenerate with ``python docs/columns.py``."""
-    spec = importlib.util.spec_from_file_location("columns", ROOT / "docs" / "columns.py")
+    """Regenerate with ``python docs/make/columns.py``."""
+    spec = importlib.util.spec_from_file_location("columns", ROOT / "docs" / "make" / "columns.py")
     assert spec is not None
     assert spec.loader is not None
     module = importlib.util.module_from_spec(spec)

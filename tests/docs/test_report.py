@@ -198,7 +198,7 @@ def test_the_published_means(tmp_path: Path) -> None:
         "workload=facebook",
         f"workload.path={TRACE}",
     )
-    sys.path.insert(0, str(ROOT / "docs"))
+    sys.path.insert(0, str(ROOT / "docs" / "make"))
     try:
         from reproduction import headline  # type: ignore[import-not-found]
     finally:

@@ -15,9 +15,9 @@ def backfill(net: FluidState) -> None:
     Coflows in order; inside a coflow by receiver, then sender. Only flows with both ports free
     are looked at, so the work does not grow with the flows that wait.
     """
-    z = net.z[0]
+    clock = net.clock[0]
     words = net.free_bits.shape[1]
-    for i in range(z.active):
+    for i in range(clock.active):
         k = net.order[i]
         if not overlaps(net, k):
             continue
@@ -31,11 +31,11 @@ def backfill(net: FluidState) -> None:
 
 @inlined
 def _fill_row(net: FluidState, k: int, port: int) -> None:
-    z, c = net.z[0], net.c[k]
+    clock, c = net.clock[0], net.coflow[k]
     row = row_of(net, k, port)
-    r = net.r[row]
+    r = net.row[row]
     full = r.width == c.middle - c.first  # then the senders lie in the row as in the slots
-    here, grants = net.free[port], z.grants
+    here, grants = net.free[port], clock.grant_count
     for w in range(r.words):
         senders = net.slot_bits[r.bits + w, LIVE] & net.free_bits[FREE, r.word + w]
         while senders != ZERO and here > 0.0:
@@ -47,7 +47,7 @@ def _fill_row(net: FluidState, k: int, port: int) -> None:
                 here = 0.0
             take(net, sender, rate)
             flow = flow_of(net, row, sender)
-            g = net.g[grants]
+            g = net.grant[grants]
             grants += 1
             g.flow = flow
             g.row = row
@@ -55,5 +55,5 @@ def _fill_row(net: FluidState, k: int, port: int) -> None:
             g.coflow = k
             g.rate = rate
             g.last = net.left[flow]
-    z.grants = grants
+    clock.grant_count = grants
     take(net, port, net.free[port] - here)

@@ -35,62 +35,62 @@ def advance(net: FluidState, shares: bool) -> int:
 
     Flows end at their instants on the way, whether or not their ends trigger anything.
     """
-    z = net.z[0]
-    n = len(net.c)
-    before = z.decided
+    clock = net.clock[0]
+    n = len(net.coflow)
+    before = clock.decided
     while True:
         now = _next_end(net, shares)
-        if now == np.inf and z.active > 0 and z.tick == np.inf:
+        if now == np.inf and clock.active > 0 and clock.tick == np.inf:
             # With nothing in motion nothing would ever happen again.
-            z.tick = tick_at(z.now, z.interval)
-        if z.admitted < n:
-            now = min(now, net.c[z.admitted].arrival)
-        now = min(now, z.tick)
+            clock.tick = tick_at(clock.now, clock.interval)
+        if clock.admitted < n:
+            now = min(now, net.coflow[clock.admitted].arrival)
+        now = min(now, clock.tick)
         if now == np.inf:
             return DONE
-        now = max(now, z.now)
-        z.now = now
+        now = max(now, clock.now)
+        clock.now = now
         until = horizon(now)
         due = end_grants(net, now, until)
         due = end_coflows(net, now, until, shares) or due
-        while z.admitted < n and net.c[z.admitted].arrival <= until:
-            _admit(net, z.admitted, now)
+        while clock.admitted < n and net.coflow[clock.admitted].arrival <= until:
+            _admit(net, clock.admitted, now)
             due = True
-        if due and z.tick == np.inf:
-            z.tick = tick_at(now, z.interval)
-        if z.tick <= until:
-            z.tick = np.inf
-            z.stalled = z.stalled + 1 if now == before else 0
-            return STALLED if z.stalled > PATIENCE else DECIDE
+        if due and clock.tick == np.inf:
+            clock.tick = tick_at(now, clock.interval)
+        if clock.tick <= until:
+            clock.tick = np.inf
+            clock.stalled = clock.stalled + 1 if now == before else 0
+            return STALLED if clock.stalled > PATIENCE else DECIDE
 
 
 @inlined
 def _next_end(net: FluidState, shares: bool) -> float:
     """Time of the next end of a flow or coflow, or of a queue change [s]; ∞ if none is due."""
-    z = net.z[0]
+    clock = net.clock[0]
     now = np.inf
-    for i in range(z.active):
-        c = net.c[net.order[i]]
+    for i in range(clock.active):
+        c = net.coflow[net.order[i]]
         now = min(now, c.end, c.leave)
-    if shares or z.per_flow == 1:
-        now = min(now, z.soonest)
+    if shares or clock.per_flow == 1:
+        now = min(now, clock.soonest)
     elif now == np.inf:
-        for i in range(z.grants):
-            if net.g[i].end < np.inf:
-                now = net.g[i].end if now == np.inf else max(now, net.g[i].end)
+        for i in range(clock.grant_count):
+            if net.grant[i].end < np.inf:
+                now = net.grant[i].end if now == np.inf else max(now, net.grant[i].end)
     return now
 
 
 @inlined
 def _admit(net: FluidState, k: int, now: float) -> None:
-    z = net.z[0]
-    c = net.c[k]
-    z.admitted += 1
+    clock = net.clock[0]
+    c = net.coflow[k]
+    clock.admitted += 1
     if c.live == 0:
         c.finish = c.arrival
         return
     c.since = now
     for row in range(c.middle, c.last):
-        net.r[row].since = now
-    net.order[z.active] = k
-    z.active += 1
+        net.row[row].since = now
+    net.order[clock.active] = k
+    clock.active += 1

@@ -26,7 +26,7 @@ def _near(a: float, b: float) -> bool:
 @inlined
 def look(net: FluidState, k: int) -> bool:
     """Look at what is free at the coflow's ports and who has both; whether anything is new."""
-    c = net.c[k]
+    c = net.coflow[k]
     recount = c.moving == 0
     for w in range(net.free_bits.shape[1]):
         free = net.port_bits[k, LIVE, w] & net.free_bits[FREE, w]
@@ -35,7 +35,7 @@ def look(net: FluidState, k: int) -> bool:
             recount = True
     changed = recount
     for slot in range(c.first, c.last):
-        s = net.s[slot]
+        s = net.slot[slot]
         if s.live > 0:
             free = net.free[s.port]
             if recount or s.count < 0:
@@ -51,7 +51,7 @@ def look(net: FluidState, k: int) -> bool:
 @inlined
 def _partners(net: FluidState, slot: int) -> int:
     """Count the live flows of a slot whose other port is free."""
-    r = net.r[slot]
+    r = net.row[slot]
     count = 0
     for w in range(r.words):
         count += popcount(net.slot_bits[r.bits + w, LIVE] & net.free_bits[FREE, r.word + w])
@@ -61,31 +61,31 @@ def _partners(net: FluidState, slot: int) -> int:
 @inlined
 def stop(net: FluidState, k: int) -> None:
     """All flows of a coflow stand still."""
-    c = net.c[k]
+    c = net.coflow[k]
     c.moving = 0
     c.end = np.inf
-    now = net.z[0].now
+    now = net.clock[0].now
     for row in range(c.middle, c.last):
-        r, share = net.r[row], net.s[row].share
+        r, share = net.row[row], net.slot[row].share
         if r.end < np.inf:
             for f in range(r.flow, r.flow + r.width):
                 if net.left[f] > 0.0:
-                    rate = min(share, net.s[c.first + net.peer[f]].share)
+                    rate = min(share, net.slot[c.first + net.peer[f]].share)
                     net.left[f] = max(net.left[f] - rate * (now - r.since), TINY)
             r.end = np.inf
         r.since = now
     for slot in range(c.first, c.last):
-        net.s[slot].used = 0.0
-        net.s[slot].share = 0.0
+        net.slot[slot].used = 0.0
+        net.slot[slot].share = 0.0
 
 
 @inlined
 def _renew(net: FluidState, slot: int, allocation: int) -> float:
     """Renew a slot's share; return the smaller of old and new, ∞ if it stands."""
-    s = net.s[slot]
+    s = net.slot[slot]
     share = 0.0
     if allocation == MAX_MIN:
-        share = net.p[s.port].level
+        share = net.port[s.port].level
     elif s.count > 0:
         share = s.seen / s.count
     if _near(share, s.share):
@@ -102,38 +102,38 @@ def set_rates(net: FluidState, k: int, allocation: int) -> None:
     A row whose own share stands is passed over if the senders whose share has changed bind none
     of its flows, before or after. Sums are corrected, and added up afresh now and then.
     """
-    c, senders = net.c[k], net.scratch
-    known = 0.0 if c.moving == 1 else 1.0
+    c, senders = net.coflow[k], net.scratch
+    kept = 0.0 if c.moving == 1 else 1.0
     binding = np.inf
     for i in range(c.middle - c.first):
-        s = net.s[c.first + i]
+        s = net.slot[c.first + i]
         if s.live > 0:
             senders[BEFORE, i] = s.share
             binding = min(binding, _renew(net, c.first + i, allocation))
             senders[SHARE, i] = s.share
             senders[INVERSE, i] = 1.0 / s.share if s.share > 0.0 else np.inf
-            senders[USED, i] = known * s.used
+            senders[USED, i] = kept * s.used
     soonest = np.inf
     for row in range(c.middle, c.last):
-        s = net.s[row]
+        s = net.slot[row]
         if s.live > 0:
             before = s.share
-            if _renew(net, row, allocation) < np.inf or s.share > binding or known == 0.0:
-                _set_row(net, row, before, known)
-            soonest = min(soonest, net.r[row].end)
+            if _renew(net, row, allocation) < np.inf or s.share > binding or kept == 0.0:
+                _set_row(net, row, before, kept)
+            soonest = min(soonest, net.row[row].end)
     c.end = soonest
     for i in range(c.middle - c.first):
-        net.s[c.first + i].used = senders[USED, i]
+        net.slot[c.first + i].used = senders[USED, i]
 
 
 @inlined
-def _set_row(net: FluidState, row: int, before: float, known: float) -> None:
+def _set_row(net: FluidState, row: int, before: float, kept: float) -> None:
     """Give the flows of a row their rates, and close the gaps that ended flows have left.
 
-    Their old rates count as `known`, 0 or 1, in the sums.
+    Their old rates count as `kept`, 0 or 1, in the sums.
     """
-    s, r = net.s[row], net.r[row]
-    now = net.z[0].now
+    s, r = net.slot[row], net.row[row]
+    now = net.clock[0].now
     dt = now - r.since
     peer, left = net.peer[r.flow : r.flow + r.width], net.left[r.flow : r.flow + r.width]
     was, shares = net.scratch[BEFORE], net.scratch[SHARE]
@@ -148,7 +148,7 @@ def _set_row(net: FluidState, row: int, before: float, known: float) -> None:
         rate = min(share, shares[i])
         rest = max(left[f] - old * dt, TINY)
         left[f] = rest
-        used[i] += rate - known * old
+        used[i] += rate - kept * old
         total += rate
         soonest = min(soonest, rest * max(inverse, inverses[i]))
     s.used = total
@@ -158,7 +158,7 @@ def _set_row(net: FluidState, row: int, before: float, known: float) -> None:
 
 @inlined
 def _close_gaps(net: FluidState, row: int) -> None:
-    r = net.r[row]
+    r = net.row[row]
     kept = r.flow
     for f in range(r.flow, r.flow + r.width):
         if net.left[f] > 0.0:

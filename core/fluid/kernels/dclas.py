@@ -31,31 +31,31 @@ def simulate(net: FluidState, modes: Ints, limits: Floats, weights: Floats, paus
     but the last (or their quotas); `weights` those of all queues, empty with strict priority.
     Returns DECIDE at a pause, DONE or STALLED.
     """
-    z = net.z[0]
+    clock = net.clock[0]
     while True:
         state = advance(net, True)
         if state != DECIDE:
             return state
         _spend(net)
-        for i in range(z.active):
-            settle(net, net.order[i], z.now)
+        for i in range(clock.active):
+            settle(net, net.order[i], clock.now)
             _demote(net, net.order[i], modes[0], limits)
-        z.decided = z.now
-        z.events += 1
+        clock.decided = clock.now
+        clock.events += 1
         _sort(net)
         total = _weights(net, weights)
         give(net, 1.0 if total == 0.0 else 0.0, 0.0)
         last = -1
-        for i in range(z.active):
+        for i in range(clock.active):
             k = net.order[i]
-            if total > 0.0 and net.c[k].queue != last:
-                last = net.c[k].queue
+            if total > 0.0 and net.coflow[k].queue != last:
+                last = net.coflow[k].queue
                 give(net, weights[last] / total, 1.0)
             _allocate(net, k, modes[1])
-        if z.backfill == 1:
+        if clock.backfill == 1:
             backfill(net)
         _end_by_grants(net)
-        for i in range(z.active):
+        for i in range(clock.active):
             leaves_at(net, net.order[i])
         if pause:
             return DECIDE
@@ -64,25 +64,25 @@ def simulate(net: FluidState, modes: Ints, limits: Floats, weights: Floats, paus
 @inlined
 def _spend(net: FluidState) -> None:
     """Take what the backfill has moved since the last decision off the flows that go on."""
-    z = net.z[0]
-    dt = z.now - z.decided
-    for i in range(z.grants):
-        g = net.g[i]
-        c, r = net.c[g.coflow], net.r[g.row]
+    clock = net.clock[0]
+    dt = clock.now - clock.decided
+    for i in range(clock.grant_count):
+        g = net.grant[i]
+        c, r = net.coflow[g.coflow], net.row[g.row]
         if g.end < np.inf and c.live > 0:
             left = max(net.left[g.flow] - g.rate * dt, TINY)
             net.left[g.flow] = left
-            rate = min(net.s[g.row].share, net.s[g.sender].share)
+            rate = min(net.slot[g.row].share, net.slot[g.sender].share)
             if rate > 0.0:
                 r.end = min(r.end, r.since + left / rate)
                 c.end = min(c.end, r.end)
-    z.grants = 0
+    clock.grant_count = 0
 
 
 @inlined
 def _demote(net: FluidState, k: int, mode: int, limits: Floats) -> None:
     """Move a coflow down while it has reached the limit of its queue."""
-    c = net.c[k]
+    c = net.coflow[k]
     while c.queue < len(limits) and c.sent >= c.limit * (1.0 - SLACK):
         c.queue += 1
         q = c.queue
@@ -93,8 +93,8 @@ def _demote(net: FluidState, k: int, mode: int, limits: Floats) -> None:
 @inlined
 def _sort(net: FluidState) -> None:
     """Sort the active coflows by queue, then by their place in the trace."""
-    order, c = net.order, net.c
-    for i in range(1, net.z[0].active):
+    order, c = net.order, net.coflow
+    for i in range(1, net.clock[0].active):
         k = order[i]
         at = i
         while at > 0 and (
@@ -111,8 +111,8 @@ def _weights(net: FluidState, weights: Floats) -> float:
     """Sum of the weights of the queues that hold coflows; 0 with strict priority."""
     total, last = 0.0, -1
     if len(weights) > 0:
-        for i in range(net.z[0].active):
-            q = net.c[net.order[i]].queue
+        for i in range(net.clock[0].active):
+            q = net.coflow[net.order[i]].queue
             total += weights[q] if q != last else 0.0
             last = q
     return total
@@ -121,7 +121,7 @@ def _weights(net: FluidState, weights: Floats) -> float:
 @inlined
 def _allocate(net: FluidState, k: int, allocation: int) -> None:
     """Give coflow k its rates out of what is free, and take them from the ports."""
-    c = net.c[k]
+    c = net.coflow[k]
     c.speed = 0.0
     if not overlaps(net, k):
         if c.moving > 0:
@@ -134,7 +134,7 @@ def _allocate(net: FluidState, k: int, allocation: int) -> None:
         set_rates(net, k, allocation)
     speed = 0.0
     for slot in range(c.first, c.last):
-        s = net.s[slot]
+        s = net.slot[slot]
         if s.live > 0:
             take(net, s.port, s.used)
             speed += s.used
@@ -144,14 +144,14 @@ def _allocate(net: FluidState, k: int, allocation: int) -> None:
 @inlined
 def _end_by_grants(net: FluidState) -> None:
     """Find the ends of the flows that the backfill serves."""
-    z = net.z[0]
+    clock = net.clock[0]
     soonest = np.inf
-    for i in range(z.grants):
-        g = net.g[i]
-        rate = min(net.s[g.row].share, net.s[g.sender].share)
-        left = net.left[g.flow] - rate * (z.now - net.r[g.row].since)
-        end = z.now + left / (rate + g.rate)
+    for i in range(clock.grant_count):
+        g = net.grant[i]
+        rate = min(net.slot[g.row].share, net.slot[g.sender].share)
+        left = net.left[g.flow] - rate * (clock.now - net.row[g.row].since)
+        end = clock.now + left / (rate + g.rate)
         g.end = end
         soonest = min(soonest, end)
-        net.c[g.coflow].speed += g.rate
-    z.soonest = soonest
+        net.coflow[g.coflow].speed += g.rate
+    clock.soonest = soonest

@@ -1,7 +1,7 @@
 """Max-min fairness over all flows, coflows unknown (what TCP aims at).
 
 Flows of one pair of ports have one rate, so a pair keeps the bytes that each flow of it has been
-given since it was last idle; a flow ends when that count reaches its own tag. Loops run along
+served since it was last idle; a flow ends when that count reaches its own tag. Loops run along
 rows of P × P arrays, without branches, so that they compile to vector instructions.
 """
 
@@ -20,8 +20,8 @@ from core.trace import Floats
 class Pace(NamedTuple):
     """Who is how far and how fast; pairs by receiver, then sender, ports senders first."""
 
-    given: Floats
-    """Bytes that each flow of a pair has been given since the pair was idle, shape (P, P)."""
+    served: Floats
+    """Bytes that each flow of a pair has been served since the pair was idle, shape (P, P)."""
     rate: Floats
     """Shape (P, P) [B/s]."""
     first: Floats
@@ -31,7 +31,7 @@ class Pace(NamedTuple):
     at_port: Floats
     """Flows, shape (2P,)."""
     since: Floats
-    """When `given` was brought up to date, by receiver, shape (P,) [s]."""
+    """When `served` was brought up to date, by receiver, shape (P,) [s]."""
     end: Floats
     """Next end of a flow, by receiver, shape (P,) [s]."""
     level: Floats
@@ -43,7 +43,7 @@ class Pace(NamedTuple):
 def new_pace(ports: int) -> Pace:
     """Return the state before the first arrival."""
     return Pace(
-        given=np.zeros((ports, ports)),
+        served=np.zeros((ports, ports)),
         rate=np.zeros((ports, ports)),
         first=np.full((ports, ports), np.inf),
         flows=np.zeros((2, ports, ports)),
@@ -58,9 +58,9 @@ def new_pace(ports: int) -> Pace:
 @kernel
 def simulate(net: Pairs, pace: Pace) -> int:
     """Run to the end. Returns DONE or STALLED."""
-    z = net.z[0]
+    clock = net.clock[0]
     ports = len(net.head)
-    known = 0
+    added = 0
     while True:
         now = np.inf
         for j in range(ports):
@@ -68,7 +68,7 @@ def simulate(net: Pairs, pace: Pace) -> int:
         now = next_time(net, now)
         if now == np.inf:
             return DONE
-        z.now = now
+        clock.now = now
         until = horizon(now)
         due = False
         for j in range(ports):
@@ -78,13 +78,13 @@ def simulate(net: Pairs, pace: Pace) -> int:
                 pace.end[j] = now + _wait(pace, j)
         due = admit(net, until) or due
         if is_due(net, due, now, until):
-            if z.stalled > PATIENCE:
+            if clock.stalled > PATIENCE:
                 return STALLED
             for j in range(ports):
                 _move(pace, j, now)
-            for flow in range(net.first_flow[known], net.first_flow[z.admitted]):
+            for flow in range(net.first_flow[added], net.first_flow[clock.admitted]):
                 _add(net, pace, flow)
-            known = z.admitted
+            added = clock.admitted
             _levels(net, pace)
             for j in range(ports):
                 _set_rates(pace, j)
@@ -94,9 +94,9 @@ def simulate(net: Pairs, pace: Pace) -> int:
 @inlined
 def _move(pace: Pace, j: int, now: float) -> None:
     """Bring a receiver up to date."""
-    given, rate, seconds = pace.given[j], pace.rate[j], now - pace.since[j]
-    for i in range(len(given)):
-        given[i] += rate[i] * seconds
+    served, rate, seconds = pace.served[j], pace.rate[j], now - pace.since[j]
+    for i in range(len(served)):
+        served[i] += rate[i] * seconds
     pace.since[j] = now
 
 
@@ -104,8 +104,8 @@ def _move(pace: Pace, j: int, now: float) -> None:
 def _add(net: Pairs, pace: Pace, flow: int) -> None:
     j, i = net.dst[flow], net.src[flow]
     if pace.flows[0, j, i] == 0.0:
-        pace.given[j, i] = 0.0
-    net.value[flow] += pace.given[j, i]
+        pace.served[j, i] = 0.0
+    net.value[flow] += pace.served[j, i]
     insert(net, flow)
     pace.first[j, i] = net.value[net.head[j, i]]
     _count(pace, j, i, 1.0)
@@ -123,9 +123,9 @@ def _count(pace: Pace, j: int, i: int, change: float) -> None:
 def _end_flows(net: Pairs, pace: Pace, j: int, until: float) -> bool:
     """End the flows of a receiver that are done; return whether that triggers a decision."""
     due = False
-    now = net.z[0].now
+    now = net.clock[0].now
     for i in range(len(pace.end)):
-        reach = pace.given[j, i] + pace.rate[j, i] * (until - now)
+        reach = pace.served[j, i] + pace.rate[j, i] * (until - now)
         while pace.first[j, i] <= reach:
             flow = net.head[j, i]
             due = end_flow(net, flow, now) or due
@@ -141,9 +141,9 @@ def _end_flows(net: Pairs, pace: Pace, j: int, until: float) -> bool:
 @inlined
 def _wait(pace: Pace, j: int) -> float:
     """Time to the next end of a flow of a receiver [s], ∞ if it has none."""
-    first, given, rate, wait = pace.first[j], pace.given[j], pace.rate[j], pace.scratch[0]
+    first, served, rate, wait = pace.first[j], pace.served[j], pace.rate[j], pace.scratch[0]
     for i in range(len(first)):
-        wait[i] = max(first[i] - given[i], 0.0) / rate[i] if rate[i] > 0.0 else np.inf
+        wait[i] = max(first[i] - served[i], 0.0) / rate[i] if rate[i] > 0.0 else np.inf
     soonest = np.inf
     for i in range(len(first)):
         soonest = min(soonest, wait[i])
@@ -154,9 +154,9 @@ def _wait(pace: Pace, j: int) -> float:
 def _set_rates(pace: Pace, j: int) -> None:
     """Give the flows of a receiver the smaller level of their two ports."""
     rate, count, level = pace.rate[j], pace.flows[0, j], pace.level
-    own = level[len(rate) + j]
+    limit = level[len(rate) + j]
     for i in range(len(rate)):
-        rate[i] = min(level[i], own) if count[i] > 0.0 else 0.0
+        rate[i] = min(level[i], limit) if count[i] > 0.0 else 0.0
 
 
 @inlined

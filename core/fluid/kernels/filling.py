@@ -16,22 +16,22 @@ def fill(net: FluidState, k: int) -> None:
 
     Leaves the level of each port as what its flows have, ∞ where it is never full.
     """
-    c = net.c[k]
+    c = net.coflow[k]
     for slot in range(c.first, c.last):
-        s, p = net.s[slot], net.p[net.s[slot].port]
+        s, p = net.slot[slot], net.port[net.slot[slot].port]
         p.count = s.count if s.live > 0 else 0
         p.level = np.inf if p.count > 0 else 0.0
         p.left = net.free[s.port]
     while True:
         level = np.inf
         for slot in range(c.first, c.last):
-            p = net.p[net.s[slot].port]
+            p = net.port[net.slot[slot].port]
             if p.count > 0:
                 level = min(level, p.left / p.count)
         if level == np.inf:
             return
         for slot in range(c.first, c.last):
-            p = net.p[net.s[slot].port]
+            p = net.port[net.slot[slot].port]
             if p.count > 0 and p.left / p.count <= level * (1.0 + NOTHING):
                 p.level = level
                 _fix(net, slot, level)
@@ -40,12 +40,12 @@ def fill(net: FluidState, k: int) -> None:
 @inlined
 def _fix(net: FluidState, slot: int, level: float) -> None:
     """Fix the flows at a full port at its level: their other ports have less to give."""
-    r = net.r[slot]
-    net.p[net.s[slot].port].count = 0
+    r = net.row[slot]
+    net.port[net.slot[slot].port].count = 0
     for w in range(r.words):
         partners = net.slot_bits[r.bits + w, LIVE]
         while partners != ZERO:
-            p = net.p[64 * (r.word + w) + lowest(partners)]
+            p = net.port[64 * (r.word + w) + lowest(partners)]
             partners &= partners - ONE
             if p.count > 0:
                 p.count -= 1

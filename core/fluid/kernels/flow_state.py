@@ -20,7 +20,7 @@ from core.trace import Floats, Ints
 class Pairs(NamedTuple):
     """State of one run; flows (F,), coflows (n,), pairs (P, P)."""
 
-    z: Any
+    clock: Any
     """Clock and switches, `CLOCK`, shape (1,)."""
     arrival: Floats
     finish: Floats
@@ -46,7 +46,7 @@ def new_pairs(d: Demand) -> Pairs:
     clock = np.zeros(1, CLOCK).view(np.recarray)
     clock.tick[0] = np.inf
     return Pairs(
-        z=clock,
+        clock=clock,
         arrival=d.arrival_s.copy(),
         finish=np.full(len(d), -1.0),
         first_flow=d.first_flow,
@@ -81,54 +81,54 @@ def insert(net: Pairs, flow: int) -> None:
 @inlined
 def end_flow(net: Pairs, flow: int, now: float) -> bool:
     """End a flow; return whether that triggers a decision."""
-    z = net.z[0]
+    clock = net.clock[0]
     k = net.coflow[flow]
     net.live[k] -= 1
     if net.live[k] == 0:
         net.finish[k] = max(now, net.arrival[k])
-        z.active -= 1
+        clock.active -= 1
         return True
-    return bool(z.per_flow == 1)
+    return bool(clock.per_flow == 1)
 
 
 @inlined
 def next_time(net: Pairs, now: float) -> float:
     """Time of the next event, given when the next flow ends [s]; ∞ if there is none."""
-    z = net.z[0]
-    if now == np.inf and z.active > 0 and z.tick == np.inf:
+    clock = net.clock[0]
+    if now == np.inf and clock.active > 0 and clock.tick == np.inf:
         # With nothing in motion nothing would ever happen again.
-        z.tick = tick_at(z.now, z.interval)
-    if z.admitted < len(net.arrival):
-        now = min(now, net.arrival[z.admitted])
-    return float(max(min(now, z.tick), z.now))
+        clock.tick = tick_at(clock.now, clock.interval)
+    if clock.admitted < len(net.arrival):
+        now = min(now, net.arrival[clock.admitted])
+    return float(max(min(now, clock.tick), clock.now))
 
 
 @inlined
 def admit(net: Pairs, until: float) -> bool:
     """Let coflows arrive; return whether any did."""
-    z = net.z[0]
-    first = z.admitted
+    clock = net.clock[0]
+    first = clock.admitted
     k = first
     while k < len(net.arrival) and net.arrival[k] <= until:
         if net.live[k] == 0:
             net.finish[k] = net.arrival[k]
         else:
-            z.active += 1
+            clock.active += 1
         k += 1
-    z.admitted = k
+    clock.admitted = k
     return bool(k > first)
 
 
 @inlined
 def is_due(net: Pairs, due: bool, now: float, until: float) -> bool:
     """Whether a decision takes place now, given whether something has triggered one."""
-    z = net.z[0]
-    if due and z.tick == np.inf:
-        z.tick = tick_at(now, z.interval)
-    if z.tick > until:
+    clock = net.clock[0]
+    if due and clock.tick == np.inf:
+        clock.tick = tick_at(now, clock.interval)
+    if clock.tick > until:
         return False
-    z.tick = np.inf
-    z.stalled = z.stalled + 1 if now == z.decided else 0
-    z.decided = now
-    z.events += 1
+    clock.tick = np.inf
+    clock.stalled = clock.stalled + 1 if now == clock.decided else 0
+    clock.decided = now
+    clock.events += 1
     return True

@@ -29,27 +29,27 @@ def simulate(net: FluidState, code: int, key: Floats, pause: int) -> int:
 
     Returns DECIDE at a pause, DONE or STALLED.
     """
-    z = net.z[0]
+    clock = net.clock[0]
     while True:
-        if z.pending == 0:
+        if clock.pending == 0:
             state = advance(net, False)
             if state != DECIDE:
                 return state
             _settle(net)
-            z.pending = 1
+            clock.pending = 1
             if pause == BEFORE:
                 return DECIDE
-        z.pending = 0
-        z.decided = z.now
-        z.events += 1
+        clock.pending = 0
+        clock.decided = clock.now
+        clock.events += 1
         if code != GIVEN:
-            for i in range(z.active):
+            for i in range(clock.active):
                 key[net.order[i]] = rounded(remaining(net, net.order[i], code))
         _sort(net, key)
         give(net, 1.0, 0.0)
-        for i in range(z.active):
+        for i in range(clock.active):
             _serve(net, net.order[i])
-        if z.backfill == 1:
+        if clock.backfill == 1:
             backfill(net)
         _end_by_grants(net)
         if pause == AFTER:
@@ -59,20 +59,20 @@ def simulate(net: FluidState, code: int, key: Floats, pause: int) -> int:
 @inlined
 def _settle(net: FluidState) -> None:
     """Bring the remaining bytes of all active coflows up to date."""
-    z = net.z[0]
-    dt = z.now - z.decided
-    for i in range(z.active):
-        c = net.c[net.order[i]]
+    clock = net.clock[0]
+    dt = clock.now - clock.decided
+    for i in range(clock.active):
+        c = net.coflow[net.order[i]]
         if c.gamma < np.inf:
             c.scale = max(c.scale * (1.0 - dt / c.gamma), TINY)
-    for i in range(z.grants):
-        g = net.g[i]
+    for i in range(clock.grant_count):
+        g = net.grant[i]
         if g.end == np.inf:  # the flow has ended; before anything is added up afresh
-            net.s[g.row].load -= g.last
-            net.s[g.sender].load -= g.last
-    for i in range(z.grants):
-        g = net.g[i]
-        c, r = net.c[g.coflow], net.r[g.row]
+            net.slot[g.row].load -= g.last
+            net.slot[g.sender].load -= g.last
+    for i in range(clock.grant_count):
+        g = net.grant[i]
+        c, r = net.coflow[g.coflow], net.row[g.row]
         if c.live > 0:
             moved = 0.0
             if g.end < np.inf:
@@ -81,18 +81,18 @@ def _settle(net: FluidState) -> None:
             if g.last >= r.most:
                 r.stale = 1
             for slot in (g.row, g.sender):
-                s = net.s[slot]
+                s = net.slot[slot]
                 s.load -= moved
                 if s.load < 0.5 * s.summed or s.live == 0:
                     refresh(net, g.coflow, slot)
-    z.grants = 0
+    clock.grant_count = 0
 
 
 @inlined
 def _sort(net: FluidState, key: Floats) -> None:
     """Sort the active coflows by key; those with equal keys by their place in the trace."""
     order = net.order
-    for i in range(1, net.z[0].active):
+    for i in range(1, net.clock[0].active):
         k = order[i]
         at = i
         while at > 0 and (
@@ -106,7 +106,7 @@ def _sort(net: FluidState, key: Floats) -> None:
 @inlined
 def _serve(net: FluidState, k: int) -> None:
     """Let all flows of coflow k end together, if all ports that it needs have something free."""
-    c = net.c[k]
+    c = net.coflow[k]
     c.gamma = np.inf
     c.end = np.inf
     taken = ZERO
@@ -116,16 +116,16 @@ def _serve(net: FluidState, k: int) -> None:
         return
     busiest = 0.0
     for slot in range(c.first, c.last):
-        s = net.s[slot]
+        s = net.slot[slot]
         if s.live > 0:
             busiest = max(busiest, s.load / net.free[s.port])
     pace = 1.0 / busiest
     for slot in range(c.first, c.last):
-        s = net.s[slot]
+        s = net.slot[slot]
         if s.live > 0:
             take(net, s.port, s.load * pace)
     c.gamma = busiest * c.scale
-    c.end = net.z[0].now + c.gamma
+    c.end = net.clock[0].now + c.gamma
 
 
 @inlined
@@ -135,20 +135,20 @@ def _end_by_grants(net: FluidState) -> None:
     Where the ends of flows trigger nothing they need no events of their own; then only those of
     coflows are found all of whose flows are served.
     """
-    z = net.z[0]
+    clock = net.clock[0]
     low, soonest = 0, np.inf
-    while low < z.grants:
-        k, last, high = net.g[low].coflow, 0.0, low  # the grants of a coflow lie together
-        c = net.c[k]
+    while low < clock.grant_count:
+        k, last, high = net.grant[low].coflow, 0.0, low  # the grants of a coflow lie together
+        c = net.coflow[k]
         pace = 1.0 / c.gamma
-        while high < z.grants and net.g[high].coflow == k:
-            g = net.g[high]
+        while high < clock.grant_count and net.grant[high].coflow == k:
+            g = net.grant[high]
             left = g.last * c.scale
-            end = z.now + left / (left * pace + g.rate)
+            end = clock.now + left / (left * pace + g.rate)
             g.end = end
             soonest, last = min(soonest, end), max(last, end)
             high += 1
-        if high - low == c.live and z.per_flow == 0:
+        if high - low == c.live and clock.per_flow == 0:
             c.end = min(c.end, last)
         low = high
-    z.soonest = soonest
+    clock.soonest = soonest

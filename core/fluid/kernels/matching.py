@@ -56,9 +56,9 @@ def new_hold(capacity: Floats) -> Hold:
 @kernel
 def simulate(net: Pairs, hold: Hold) -> int:
     """Run to the end. Returns DONE or STALLED."""
-    z = net.z[0]
+    clock = net.clock[0]
     ports = len(net.head)
-    known = 0
+    queued = 0
     while True:
         now = np.inf
         for i in range(ports):
@@ -66,7 +66,7 @@ def simulate(net: Pairs, hold: Hold) -> int:
         now = next_time(net, now)
         if now == np.inf:
             return DONE
-        z.now = now
+        clock.now = now
         until = horizon(now)
         due = False
         for i in range(ports):
@@ -76,14 +76,14 @@ def simulate(net: Pairs, hold: Hold) -> int:
                 _release(net, hold, flow)
         due = admit(net, until) or due
         if is_due(net, due, now, until):
-            if z.stalled > PATIENCE:
+            if clock.stalled > PATIENCE:
                 return STALLED
-            while known < z.admitted:
-                for flow in range(net.first_flow[known], net.first_flow[known + 1]):
+            while queued < clock.admitted:
+                for flow in range(net.first_flow[queued], net.first_flow[queued + 1]):
                     _wait(net, hold, flow, net.left[flow])
                     _list(hold, net.src[flow])
                     _list(hold, ports + net.dst[flow])
-                known += 1
+                queued += 1
             _repair(net, hold, now)
 
 
@@ -157,8 +157,8 @@ def _repair(net: Pairs, hold: Hold, now: float) -> None:
 
 @inlined
 def _smallest(net: Pairs, hold: Hold) -> int:
-    """Place in the queue of the port that can get the smallest flow, −1 if none can get any."""
-    found, best = -1, -1
+    """Index in the queue of the port that can get the smallest flow, −1 if none can get any."""
+    index, best = -1, -1
     for at in range(hold.queue[-1]):
         flow = hold.wanted[hold.queue[at]]
         if flow >= 0 and (
@@ -166,8 +166,8 @@ def _smallest(net: Pairs, hold: Hold) -> int:
             or net.value[flow] < net.value[best]
             or (net.value[flow] == net.value[best] and flow < best)
         ):
-            found, best = at, flow
-    return found
+            index, best = at, flow
+    return index
 
 
 @inlined
@@ -218,16 +218,16 @@ def _best(net: Pairs, hold: Hold, now: float, port: int) -> int:
     ports = len(net.head)
     best = hold.holder[port]
     least = np.inf if best < 0 else _value(hold, now, port)
-    found = -1
-    side, own, across = (1, port, ports) if port < ports else (0, port - ports, 0)
+    choice = -1
+    side, host, across = (1, port, ports) if port < ports else (0, port - ports, 0)
     for other in range(ports):
-        value = hold.first[side, own, other]
+        value = hold.first[side, host, other]
         if value > least or value == np.inf or _value(hold, now, across + other) < value:
             continue
-        flow = net.head[other, own] if side == 1 else net.head[own, other]
+        flow = net.head[other, host] if side == 1 else net.head[host, other]
         if side == 1 and hold.listed[port] == 1 and hold.listed[across + other] == 1:
             continue  # the receiver looks, too
         if (value < least or flow < best) and _yields(hold, now, across + other, value, flow):
-            found = best = flow
+            choice = best = flow
             least = value
-    return found
+    return choice

@@ -31,7 +31,7 @@ def bit(port: int) -> Any:
 @inlined
 def row_of(net: FluidState, k: int, port: int) -> int:
     """Row of a receiver of coflow k."""
-    row = net.c[k].middle
+    row = net.coflow[k].middle
     last = port >> 6
     for w in range(net.port_bits.shape[2] >> 1, last):
         row += popcount(net.port_bits[k, ALL, w])
@@ -41,7 +41,7 @@ def row_of(net: FluidState, k: int, port: int) -> int:
 @inlined
 def flow_of(net: FluidState, row: int, port: int) -> int:
     """Flow from a sender that has a place in the row."""
-    r = net.r[row]
+    r = net.row[row]
     flow = r.flow
     last = r.bits + (port >> 6) - r.word
     for w in range(r.bits, last):

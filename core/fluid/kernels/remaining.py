@@ -14,7 +14,7 @@ GIVEN, LENGTH, SIZE, GAMMA = 0, 1, 2, 3
 @inlined
 def refresh(net: FluidState, k: int, slot: int) -> None:
     """Add up the load at a port afresh before rounding can be felt."""
-    s = net.s[slot]
+    s = net.slot[slot]
     if s.live == 0:
         s.load = 0.0
     elif s.load < 0.5 * s.summed:
@@ -25,8 +25,8 @@ def refresh(net: FluidState, k: int, slot: int) -> None:
 def _sum(net: FluidState, k: int, slot: int) -> float:
     """Sum up what the flows at a port have left."""
     total = 0.0
-    r, port = net.r[slot], net.s[slot].port
-    if slot >= net.c[k].middle:
+    r, port = net.row[slot], net.slot[slot].port
+    if slot >= net.coflow[k].middle:
         for f in range(r.flow, r.flow + r.width):
             total += net.left[f]
         return total
@@ -42,25 +42,25 @@ def _sum(net: FluidState, k: int, slot: int) -> float:
 @inlined
 def remaining(net: FluidState, k: int, code: int) -> float:
     """Longest flow [B], all flows [B] or Γ [s] of what is left of a coflow."""
-    c = net.c[k]
+    c = net.coflow[k]
     value = 0.0
     if code == GAMMA:
         for slot in range(c.first, c.last):
-            value = max(value, net.s[slot].load / net.capacity[net.s[slot].port])
+            value = max(value, net.slot[slot].load / net.capacity[net.slot[slot].port])
     elif code == SIZE:
         for row in range(c.middle, c.last):
-            value += net.s[row].load
+            value += net.slot[row].load
     else:
         for row in range(c.middle, c.last):
-            if net.r[row].stale == 1:
+            if net.row[row].stale == 1:
                 _look_up(net, row)
-            value = max(value, net.r[row].most)
+            value = max(value, net.row[row].most)
     return float(value * c.scale)
 
 
 @inlined
 def _look_up(net: FluidState, row: int) -> None:
-    r = net.r[row]
+    r = net.row[row]
     most = 0.0
     for f in range(r.flow, r.flow + r.width):
         most = max(most, net.left[f])

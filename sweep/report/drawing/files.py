@@ -15,9 +15,9 @@ from matplotlib.figure import Figure
 from matplotlib.lines import Line2D
 from matplotlib.ticker import LogFormatter, MaxNLocator, PercentFormatter
 
+from core.keys import key_of
 from sweep.report.averages import measure_axis, metric_title, plain
 from sweep.report.drawing.chart import PALETTE, Axis, Chart
-from sweep.store.row_values import key_of
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 from plotly.offline import get_plotlyjs
 
+from core.keys import key_of
 from sweep.report.averages import (
     LARGER_IS_BETTER,
     MEASURES,
@@ -26,7 +27,6 @@ from sweep.report.data import ReportData
 from sweep.report.drawing.chart import PALETTE
 from sweep.report.effects import cube_of
 from sweep.report.run_facts import facts, failures, notices
-from sweep.store.row_values import key_of
 
 if TYPE_CHECKING:
     from sweep.report.build import Drawn

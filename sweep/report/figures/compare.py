@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
+from core.keys import REPEATS
 from sweep.report.averages import measures_in, plain
 from sweep.report.data import RUN, ReportData
 from sweep.report.drawing.chart import Chart, both_scales, columns_before
 from sweep.report.figures._base import Figure, NothingToDrawError
-from sweep.store.row_values import REPEATS
 
 MOST = 8
 """Metrics that are compared."""

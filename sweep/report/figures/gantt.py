@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
+from core.keys import key_of
 from sweep.report.averages import plain
 from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Axis, Chart
 from sweep.report.figures._base import Figure, NothingToDrawError
 from sweep.report.schedule import NoScheduleError, schedule_of
-from sweep.store.row_values import key_of
 
 MOST = 12
 """Settings whose schedule is worked out."""

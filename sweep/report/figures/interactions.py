@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pandas as pd
 
+from core.keys import key_of
 from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Axis, Chart
 from sweep.report.effects import by_scheduler, interactions, left_out
 from sweep.report.figures._base import Figure, NothingToDrawError
-from sweep.store.row_values import key_of
 
 
 def table(data: ReportData) -> pd.DataFrame:

@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 
+from core.keys import REPEATS
 from sweep.report.averages import by, mean_and_half, shown_settings
 from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Axis, Chart, columns_before
 from sweep.report.figures._base import Figure, NothingToDrawError
-from sweep.store.row_values import REPEATS
 
 MOST = 24
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
+from core.keys import key_of
 from sweep.report.averages import measures_in
 from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Axis, Chart
 from sweep.report.effects import by_scheduler, left_out, main_effects
 from sweep.report.figures._base import Figure, NothingToDrawError
-from sweep.store.row_values import key_of
 
 MOST = 8
 """Metrics for which effects are worked out."""

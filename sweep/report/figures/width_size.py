@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
+from core.keys import key_of
 from sweep.report.averages import plain
 from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Axis, Chart
 from sweep.report.figures._base import Figure
 from sweep.report.figures._coflows import coflows_of, shown_points, thinned
-from sweep.store.row_values import key_of
 
 MOST = 6
 """Traces that are shown."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import pandas as pd
 
+from core.keys import key_of
 from sweep.report.averages import key_axis, measure_axis, plain
 from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Axis, Chart
 from sweep.report.effects import cells, cube_of, main_effects, why_no_grid, with_metric
 from sweep.report.figures._base import Figure, NothingToDrawError
-from sweep.store.row_values import key_of
 
 METRIC = "mean_cct_s"
 TIE = 1e-9

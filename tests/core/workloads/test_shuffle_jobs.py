@@ -19,7 +19,7 @@ from core.workloads._jobs import hosts_of
 from core.workloads.shuffle_jobs import parse_classes
 from sweep import load
 from sweep.cli.main import main, read_request, register
-from sweep.grid.plan import BucketPlan, make_bucket_plan
+from sweep.grid.plan import Plan, make_plan
 from sweep.grid.point import build_trace
 
 JOBS = workloads()["shuffle_jobs"]
@@ -39,9 +39,9 @@ def coflows(seed: int = 0, **values: Value) -> Trace:
     return JOBS.trace(given, np.random.default_rng(seed), np.random.SeedSequence(seed))
 
 
-def plan(*overrides: str) -> BucketPlan:
+def plan(*overrides: str) -> Plan:
     register()
-    return make_bucket_plan(read_request(overrides)[0])
+    return make_plan(read_request(overrides)[0])
 
 
 def received(trace: Trace, k: int) -> np.ndarray:

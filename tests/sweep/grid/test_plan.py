@@ -17,6 +17,7 @@ import numpy as np
 import pytest
 
 from core.errors import GridError, InputError, ParameterError, TraceError
+from core.keys import is_context
 from core.registry import engines
 from core.shuffle.partitioners import partitioners
 from core.workloads import workloads
@@ -24,7 +25,6 @@ from sweep.cli.main import register
 from sweep.cli.request import read_request
 from sweep.grid.plan import make_plan
 from sweep.grid.point import build_trace
-from sweep.store.row_values import is_context
 
 DATA = "tests/data/traces"
 

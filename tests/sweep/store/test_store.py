@@ -14,7 +14,6 @@ import signal
 import subprocess
 import sys
 import time
-import tomllib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -1046,11 +1045,6 @@ def test_import_sweep_is_light():
     assert sweep.load is load
     with pytest.raises(AttributeError, match="no attribute 'lode'"):
         _ = sweep.lode
-
-
-def test_the_version_is_the_projects():
-    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))
-    assert sweep.__version__ == project["project"]["version"]
 
 
 if __name__ == "__main__" and "--regenerate" in sys.argv:

@@ -2,7 +2,7 @@
 
 python -m sweep +experiment=asebf_headline output.coflows=true output.dir=outputs/headline
 python -m sweep +experiment=asebf_sensitivity output.dir=outputs/sensitivity
-python docs/reproduction.py outputs/headline outputs/sensitivity
+python docs/make/reproduction.py outputs/headline outputs/sensitivity
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from sweep import load
 from sweep.report import plot
 from sweep.report.drawing.files import save
 
-HERE = Path(__file__).parent
+PAGES = Path(__file__).parents[1]
 PUBLISHED = (
     ("aalo", None, 10, 46_098),
     ("varys", None, None, 28_528),
@@ -102,12 +102,12 @@ def finished(directory: str) -> pd.DataFrame:
 
 def main(first: str, second: str) -> None:
     """Fill the page and draw the figures."""
-    page = HERE / "reproduction.md"
+    page = PAGES / "reproduction.md"
     text = filled(page.read_text(), "headline", headline(finished(first)))
     page.write_text(filled(text, "sensitivity", sensitivity(finished(second))))
-    save(plot("average_cct", first), HERE / "reproduction.svg")
+    save(plot("average_cct", first), PAGES / "reproduction.svg")
     where = {"engine": "coflowsim"}
-    save(plot("heat", second, where=where), HERE / "sensitivity.svg")
+    save(plot("heat", second, where=where), PAGES / "sensitivity.svg")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 """Write the tables of docs/fidelity.md: what each engine says of each scheduler.
 
-python docs/fidelity.py [--trace FILE] [--executor local] [--seeds 5]
+python docs/make/fidelity.py [--trace FILE] [--executor local] [--seeds 5]
 
 The Facebook trace is read from FILE, or from where the tests look for it; without it that half of
 the page stays as it is.
@@ -19,8 +19,8 @@ import pandas as pd
 
 from sweep.cli.main import main as sweep
 
-PATH = Path(__file__).with_name("fidelity.md")
-TRACE = Path(__file__).parents[2] / "shared/data/traces/FB2010-1Hr-150-0.txt"
+PATH = Path(__file__).parents[1] / "fidelity.md"
+TRACE = Path(__file__).parents[3] / "shared/data/traces/FB2010-1Hr-150-0.txt"
 WIDTHS = ("receiver", "sender", "max", "min", "sum", "flows")
 THRESHOLDS_MB = (10, 15)
 METRICS = ("mean_cct_s", "p50_cct_s", "p95_cct_s", "gap")

@@ -1,6 +1,6 @@
-"""Write docs/columns.md, the reference of the dataset's columns, from their declarations.
+"""Write docs/columns.md, the reference of a dataset's columns, from their declarations.
 
-python docs/columns.py
+python docs/make/columns.py
 """
 
 from __future__ import annotations
@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
-from core import registry
+from core.keys import parameters
 from core.metrics import METRICS, SHUFFLE_METRICS, Metric
 from sweep.store.schema import DETAILS, GRID_ROW, IDENTITY, RUN, STATUS
 
-PATH = Path(__file__).with_name("columns.md")
+PATH = Path(__file__).parents[1] / "columns.md"
 
 
 _DETAILS = {
@@ -33,14 +33,14 @@ def rows(columns: Iterable[Metric]) -> str:
 def text() -> str:
     """Return the whole page."""
     head = "| column | type | unit | meaning |\n|---|---|---|---|\n"
-    parameters = [Metric(p.column, p.unit, p.help, p.kind) for p in registry.parameters().values()]
+    declared = [Metric(p.column, p.unit, p.help, p.kind) for p in parameters().values()]
     return (
         "# Columns of a dataset\n\n"
-        "Written by `python docs/columns.py`. The same columns stand in every dataset; a value\n"
-        "that a point does not read is missing. CCT is finish minus start. In the `coflowsim`\n"
-        "engine a time is CoflowSim's milliseconds / 1000 and a MB is 2^20 B.\n\n"
+        "`python docs/make/columns.py` writes this page. Every dataset has the same columns;\n"
+        "a value that a point does not read is missing. CCT is finish minus start. In the\n"
+        "`coflowsim` engine a time is CoflowSim's milliseconds / 1000 and a MB is 2^20 B.\n\n"
         "## points.parquet: one row per grid row\n\n"
-        f"{head}{rows((GRID_ROW, *IDENTITY, *parameters))}\n"
+        f"{head}{rows((GRID_ROW, *IDENTITY, *declared))}\n"
         "## results/part-*.parquet: one row per unique point\n\n"
         "The columns above but for `grid_row`, and:\n\n"
         f"{head}{rows((*STATUS, *METRICS, *RUN))}\n"

@@ -1,7 +1,7 @@
 """Write the tables of docs/shuffle.md from a dataset.
 
 python -m sweep +experiment=scid_rates output.dir=outputs/rates
-python docs/shuffle.py outputs/rates
+python docs/make/shuffle.py outputs/rates
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import pandas as pd
 
 from sweep import load
 
-PATH = Path(__file__).with_name("shuffle.md")
+PATH = Path(__file__).parents[1] / "shuffle.md"
 KEYS = ["shuffle_partitioner", "shuffle_sampling_rate"]
 
 
