@@ -23,7 +23,7 @@ def warm(half: str) -> None:
     names = [name for name, record in schedulers().items() if half in record.rules]
     registry.engines()[half].warm(names)
     if half == HALVES[1]:
-        from core.shuffle import partitioners
+        from core.shuffle._base import partitioners
         from sweep.cli.main import register
         from sweep.cli.request import read_request
         from sweep.execution.worker import build_trace
