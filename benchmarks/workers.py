@@ -11,7 +11,8 @@ import time
 
 from sweep.cli.main import read_request, register
 from sweep.execution import ray_executor
-from sweep.grid.plan import PointList, make_plan
+from sweep.grid.plan import make_plan
+from sweep.grid.table import PointList
 
 
 def points(count: int, path: str | None) -> PointList:

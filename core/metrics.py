@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
+from core.job_measures import means
 from core.outcome import Outcome
-from core.shuffle.job_measures import means
-from core.trace import BINS, Floats, Trace
+from core.statistics import gap, mean
+from core.trace import BINS, Trace
 
 
 @dataclass(frozen=True)
@@ -106,20 +106,21 @@ def summarise(trace: Trace, outcome: Outcome) -> dict[str, int | float | None]:
     Means are exactly rounded sums, so they do not depend on the machine's vector units.
     """
     cct = outcome.cct_s
+    mean_cct = mean(cct)
     bins = trace.bins()
     busy = outcome.gamma_s > 0
     percentiles = {f"p{q}_cct_s": float(np.percentile(cct, q)) for q in (50, 90, 95, 99)}
     return {
         "coflows": len(trace),
         "makespan_s": float(outcome.finish_s.max() - outcome.start_s.min()),
-        "mean_cct_s": _mean(cct),
+        "mean_cct_s": mean_cct,
         **percentiles,
         "max_cct_s": float(cct.max()),
-        **{f"{b.lower()}_mean_cct_s": _mean(cct[bins == b]) for b in BINS},
-        "mean_slowdown": _mean(cct[busy] / outcome.gamma_s[busy]),
+        **{f"{b.lower()}_mean_cct_s": mean(cct[bins == b]) for b in BINS},
+        "mean_slowdown": mean(cct[busy] / outcome.gamma_s[busy]),
         "share_below_1000s": float(np.count_nonzero(cct < 1000.0) / len(cct)),
         "bound_s": outcome.bound_s,
-        "gap": _gap(cct, outcome.bound_s),
+        "gap": gap(mean_cct, outcome.bound_s),
         "events": outcome.events,
         **_shuffled(trace, outcome),
     }
@@ -151,15 +152,4 @@ def _shuffled(trace: Trace, outcome: Outcome) -> dict[str, float | None]:
     if not trace.shuffle:
         return {}
     around = [job.measures["sample_cost_s"] + job.reduce_s for job in trace.shuffle]
-    return means(trace.shuffle) | {"mean_job_s": _mean(outcome.cct_s + np.array(around))}
-
-
-def _gap(cct: Floats, bound_s: float | None) -> float | None:
-    if not bound_s:
-        return None
-    gap = math.fsum(cct) / len(cct) / bound_s - 1
-    return 0.0 if abs(gap) < 1e-12 else gap  # a schedule that meets the bound, but for rounding
-
-
-def _mean(values: Floats) -> float | None:
-    return math.fsum(values) / len(values) if len(values) else None
+    return means(trace.shuffle) | {"mean_job_s": mean(outcome.cct_s + np.array(around))}

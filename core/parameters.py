@@ -160,24 +160,24 @@ def completed(parameters: Iterable[Parameter], values: Values) -> dict[str, Valu
     return found
 
 
-def condition(parameters: Iterable[Parameter]) -> str:
+def when_read(parameters: Iterable[Parameter]) -> str:
     """Return when declarations of one key are read, as ``queue.between=wfq``; empty for always.
 
-    >>> condition([Parameter("a", int, 0, "", when=(("b", ("x", "y")),))])
+    >>> when_read([Parameter("a", int, 0, "", when=(("b", ("x", "y")),))])
     'b=x,y'
     """
-    found: dict[tuple[str, ...], list[dict[str, None]]] = {}
+    words: dict[tuple[str, ...], list[dict[str, None]]] = {}
     for parameter in parameters:
         if not parameter.when:
             return ""
-        values = found.setdefault(
+        of_keys = words.setdefault(
             tuple(key for key, _ in parameter.when), [{} for _ in parameter.when]
         )
-        for known, (_, allowed) in zip(values, parameter.when, strict=True):
-            known.update(dict.fromkeys(map(_word, allowed)))
+        for of_key, (_, allowed) in zip(of_keys, parameter.when, strict=True):
+            of_key.update(dict.fromkeys(map(_word, allowed)))
     return " or ".join(
-        " and ".join(f"{key}={','.join(words)}" for key, words in zip(keys, values, strict=True))
-        for keys, values in found.items()
+        " and ".join(f"{key}={','.join(names)}" for key, names in zip(keys, of_keys, strict=True))
+        for keys, of_keys in words.items()
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from core import registry
-from core.parameters import Parameter, condition
+from core.parameters import Parameter, when_read
 from core.schedulers import schedulers
 from core.shuffle.axes import TRACED, shuffle_parameters
 from core.shuffle.partitioners import partitioners
@@ -58,6 +58,6 @@ def _section(title: str, parameters: Iterable[Parameter]) -> list[str]:
     lines = []
     for p in parameters:
         default = "required" if p.required else "–" if p.default is None else f"{p.default}"
-        when = f"; only with {condition([p])}" if p.when else ""
+        when = f"; only with {when_read([p])}" if p.when else ""
         lines.append(f"  {p.key:<26} {p.help}; {p.allowed()} [{default}]{when}")
     return [title + "\n" + "\n".join(lines) + "\n"] if lines else []

@@ -25,8 +25,8 @@ from core.errors import GridError, ParameterError, nearest
 from core.schedulers import schedulers
 from core.workloads import Workload, workloads
 from sweep.cli.options import FILTER, OPTIONS, REPLICATES, ZIP
+from sweep.grid.axes import Axes, Interval
 from sweep.grid.grid import declarations
-from sweep.grid.rows import Axes, Interval
 
 GROUPS = ("engine", "workload")
 MOST_VALUES = 1_000_000

@@ -20,8 +20,8 @@ from sweep.cli.overrides import (
     split,
     zip_text,
 )
+from sweep.grid.axes import Shape
 from sweep.grid.grid import Grid, declarations
-from sweep.grid.rows import Shape
 
 
 def read_request(
@@ -72,11 +72,11 @@ def read_request(
     if isinstance(base.get(ZIP.key), list):  # of a file
         base[ZIP.key] = zip_text(base[ZIP.key]) or None
     settings = {key: p.check(one(key, given, base.get(key))) for key, p in SINGLE.items()}
-    asked = set(given) - {p.key for p in OPTIONS} | set(file_axes) | _changed(bases.values())
+    requested = set(given) - {p.key for p in OPTIONS} | set(file_axes) | _changed(bases.values())
     grid = Grid(
         axes={key: values for key, values in axes.items() if key not in SINGLE},
         bases=bases,
-        given=frozenset(asked),
+        requested=frozenset(requested),
         seed=base.get("seed"),
         replicates=settings.pop("replicates"),
         shape=_shape(settings),

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from rich.console import Console
 
 from core.keys import REPEATS, is_context, key_of
+from core.statistics import gap, half_width, mean, percent
 from core.trace import BINS
 from sweep.console.fitted_table import Column, FittedTable
 from sweep.store.row_values import (
@@ -46,10 +47,6 @@ _METRICS = (
 _DROPPED_FIRST = (
     *(BINS, ("< 10^6 ms",), ("p50",), ("max",), ("p95",), ("coflows",)),
     *(("FoS bytes",), ("predicted FoS",), ("max/mean",), ("fragments/key",), ("gap",)),
-)
-_T95 = (
-    *(12.706205, 4.302653, 3.182446, 2.776445, 2.570582),
-    *(2.446912, 2.364624, 2.306004, 2.262157, 2.228139),
 )
 
 
@@ -154,10 +151,10 @@ def _lines(rows: Sequence[Row], parameters: Sequence[str]) -> list[Line]:
         Line(
             scheduler=str(scheduler),
             values=dict(zip(names, values, strict=True)),
-            metrics={name: _mean(value_of(row, name) for row in same) for name in _METRICS}
+            metrics={name: mean(value_of(row, name) for row in same) for name in _METRICS}
             | {"gap": _gap(same)},
             n=len(same),
-            half_width=_half_width([v for r in same if (v := value_of(r, _CCT[0])) is not None]),
+            half_width=half_width([v for r in same if (v := value_of(r, _CCT[0])) is not None]),
             repeats=frozenset(tuple(value_of(row, name) for name in REPEATS) for row in same),
         )
         for (scheduler, *values), same in grouped.items()
@@ -182,10 +179,10 @@ def _improvements(
             slow = max(group, key=lambda other: other.mean)
             gain = _gain(slow, line)
             over = f" over {_name(slow, group if alone else None, varying)}"
-            texts.append("–" if line is slow or gain is None else f"{_percent(gain)}{over}")
+            texts.append("–" if line is slow or gain is None else f"{percent(gain)}{over}")
         else:
             gain = _gain(group[0], line)
-            texts.append("–" if line is group[0] or gain is None else _percent(gain))
+            texts.append("–" if line is group[0] or gain is None else percent(gain))
             if len(group) > (2 if alone else 1) and line is group[0]:
                 baselines[_name(line, group if alone else None, varying)] = None
     over = " or ".join(list(baselines)[:3])
@@ -210,10 +207,6 @@ def _gain(base: Line, line: Line) -> float | None:
     if not 0 < slow < math.inf:
         return None
     return math.copysign((slow - fast) / slow, base.mean - line.mean) if slow > fast else 0.0
-
-
-def _percent(gain: float) -> str:
-    return f"{100 * gain:.1f} %".replace("-", "−")
 
 
 def _name(line: Line, group: Sequence[Line] | None, varying: Sequence[str]) -> str:
@@ -275,7 +268,7 @@ def _shuffle_columns(lines: Sequence[Line], times: Callable[..., Column]) -> lis
 
 
 def _percent_column(header: str, shares: Sequence[float | None], decimals: int) -> Column:
-    return Column(header, ["–" if s is None else f"{100 * s:.{decimals}f} %" for s in shares])
+    return Column(header, ["–" if s is None else percent(s, decimals) for s in shares])
 
 
 def _same_everywhere(rows: Sequence[Row], lines: Sequence[Line], varying: Sequence[str]) -> str:
@@ -291,48 +284,13 @@ def _same_everywhere(rows: Sequence[Row], lines: Sequence[Line], varying: Sequen
     return " ".join(["CCT in ms:", *same]) + "; other keys: defaults"
 
 
-def _mean(values: Iterable[float | None]) -> float | None:
-    there = [value for value in values if value is not None]
-    return math.fsum(there) / len(there) if there else None
-
-
 def _gap(rows: Sequence[Row]) -> float | None:
     """Return how far the mean over replicates is from the mean of their bounds."""
-    pairs = [
-        (row["mean_cct_s"], row["bound_s"]) for row in rows if value_of(row, "gap") is not None
-    ]
-    bound = math.fsum(bound for _, bound in pairs)
-    return math.fsum(mean for mean, _ in pairs) / bound - 1 if bound > 0 else None
-
-
-def _half_width(values: Sequence[float]) -> float | None:
-    """Return half the 95 % interval of the mean by Student's t."""
-    n = len(values)
-    if n < 2:
-        return None
-    mean = math.fsum(values) / n
-    variance = math.fsum((value - mean) ** 2 for value in values) / (n - 1)
-    return t95(n - 1) * math.sqrt(variance / n)
-
-
-def t95(freedom: int) -> float:
-    """Return the 97.5 % quantile of Student's t; beyond 10, its expansion about the normal's.
-
-    Abramowitz and Stegun, 26.7.5.
-
-    >>> round(t95(2), 3), round(t95(30), 3), round(t95(1000), 3)
-    (4.303, 2.042, 1.962)
-    """
-    if freedom <= len(_T95):
-        return _T95[freedom - 1]
-    z = 1.959963985
-    terms = (
-        (z**3 + z) / 4,
-        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
-        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
-        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    bounded = [row for row in rows if value_of(row, "gap") is not None]
+    return gap(
+        math.fsum(row["mean_cct_s"] for row in bounded),
+        math.fsum(row["bound_s"] for row in bounded),
     )
-    return z + math.fsum(term / freedom ** (1.0 + k) for k, term in enumerate(terms))
 
 
 def _milliseconds(seconds: Sequence[float | None], decimals: int | None = None) -> list[str]:

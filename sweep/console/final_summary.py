@@ -18,8 +18,9 @@ from core.keys import is_context, parameters
 from core.parameters import column_of
 from sweep.console.closing_table import BEST, MOST_LINES, WORST, print_table
 from sweep.console.failures_table import message_of, print_failures
-from sweep.grid.plan import Index, Plan
-from sweep.grid.rows import several
+from sweep.grid.axes import several
+from sweep.grid.plan import Plan
+from sweep.grid.table import Index
 from sweep.store import read_results
 
 MOST_ROWS = 1000
@@ -95,7 +96,7 @@ def _outcomes(plan: Plan, directory: str) -> _Outcomes:
     try:
         for rows in read_results(directory, columns=columns):
             for row in rows:
-                place = plan.points.place(row["point_id"])
+                place = plan.points.index_of(row["point_id"])
                 if place is None or known[place]:
                     continue
                 known[place] = 1 if row["status"] == "ok" else -1

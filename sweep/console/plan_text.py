@@ -10,8 +10,11 @@ from typing import Any
 from rich.console import Console
 
 from core.errors import StoreError
+from core.keys import KIND
+from sweep.grid.axes import Interval
+from sweep.grid.combinations import count_combinations
 from sweep.grid.plan import Plan
-from sweep.grid.rows import Interval, combinations
+from sweep.grid.point import Kind
 from sweep.store import read_results
 
 _ENOUGH = 5000
@@ -19,9 +22,6 @@ _ENOUGH = 5000
 
 MOST_VALUES = 20
 """Of an axis that are all listed."""
-
-Kind = tuple[str, str, str]
-"""Scheduler, engine, workload."""
 
 
 def describe(plan: Plan, console: Console) -> None:
@@ -44,15 +44,16 @@ def describe(plan: Plan, console: Console) -> None:
         say(f"  {key}: {count(number, 'repeated value')} left out")
     if fixed:
         say(f"  {' '.join(fixed)}")
-    rows, points, all_rows = len(plan.rows), len(plan.points), combinations(plan.axes, plan.shape)
+    rows, points = len(plan.rows), len(plan.points)
+    every = count_combinations(plan.axes, plan.shape)
     parts = []
     if plan.shape.sample is not None:
         parts.append(f"{count(plan.shape.sample, 'draw')} ({plan.shape.method})")
-    elif all_rows != rows:
-        parts.append(count(all_rows, "combination"))
-    replicates = " with replicates" if rows != plan.asked else ""
-    condition = f" where {plan.shape.condition}" if plan.shape.condition is not None else ""
-    parts.append(f"{count(rows, 'grid row')}{replicates}{condition}")
+    elif every != rows:
+        parts.append(count(every, "combination"))
+    replicates = " with replicates" if rows != plan.combinations else ""
+    where = f" where {plan.shape.filter}" if plan.shape.filter is not None else ""
+    parts.append(f"{count(rows, 'grid row')}{replicates}{where}")
     say(f"{', '.join(parts)}: {count(points, 'unique point')}")
     if points < rows:
         reasons = plan.unread()
@@ -97,18 +98,18 @@ def estimate(plan: Plan, directory: str, workers: int, console: Console) -> None
 
 def _seconds(directory: str) -> Mapping[Kind, float]:
     """Return the mean time of a point of each kind in a dataset [s]."""
-    found: defaultdict[Kind, list[float]] = defaultdict(list)
+    times: defaultdict[Kind, list[float]] = defaultdict(list)
     seen = 0
     try:
         for rows in read_results(directory):
             for row in rows:
                 if row["wall_s"] is not None:
-                    found[row["scheduler"], row["engine"], row["workload"]].append(row["wall_s"])
+                    times[Kind(*(row[name] for name in KIND))].append(row["wall_s"])
             if (seen := seen + len(rows)) >= _ENOUGH:
                 break
     except StoreError:  # of another version: no estimate
         pass
-    return {kind: math.fsum(times) / len(times) for kind, times in found.items()}
+    return {kind: math.fsum(of_kind) / len(of_kind) for kind, of_kind in times.items()}
 
 
 def duration(seconds: float) -> str:

@@ -23,7 +23,8 @@ from sweep.execution.manifest import manifest_of, now
 from sweep.execution.progress import Progress
 from sweep.execution.signals import Interrupts
 from sweep.grid.grid import Grid
-from sweep.grid.plan import Plan, PointList, make_plan
+from sweep.grid.plan import Plan, make_plan
+from sweep.grid.table import PointList
 from sweep.store import DatasetWriter
 
 Settings = Mapping[str, Value]

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from core.parameters import Value
+from sweep.grid.axes import Interval
 from sweep.grid.plan import Plan
-from sweep.grid.rows import Interval
 
 
 def manifest_of(

@@ -1,4 +1,4 @@
-"""``sweep.filter``: a condition on grid rows, in a small part of Python's grammar."""
+"""``sweep.filter``: a condition on combinations, in a small part of Python's grammar."""
 
 from __future__ import annotations
 
@@ -32,8 +32,6 @@ _BINARY: dict[type[ast.operator], Callable[[Any, Any], Any]] = {
 }
 _WORDS = {"true": True, "false": False, "null": None, "True": True, "False": False, "None": None}
 
-Row = Mapping[str, Any]
-
 
 class Filter:
     """A condition such as ``queue.base > 2 or scheduler == 'varys'``.
@@ -42,12 +40,12 @@ class Filter:
     ----------
     text : str
     keys : collection of str
-        Keys of the grid's rows.
+        Axes of the grid.
 
     Raises
     ------
     GridError
-        Something else than such a condition, or a name that is no key of the grid.
+        The text is no such condition, or names a key that is not an axis of the grid.
     """
 
     def __init__(self, text: str, keys: Collection[str]) -> None:
@@ -61,8 +59,8 @@ class Filter:
             raise self._refused(f"cannot be read ({error.args[0]})") from None
         self._check(self._tree)
 
-    def __call__(self, row: Row) -> bool:
-        """Whether the condition holds for a row.
+    def __call__(self, combination: Mapping[str, Any]) -> bool:
+        """Whether the condition holds for a combination.
 
         Raises
         ------
@@ -70,17 +68,17 @@ class Filter:
             An operation that its values do not have, as text > 2.
         """
         try:
-            return bool(self._value(self._tree, row))
+            return bool(self._value(self._tree, combination))
         except (TypeError, ArithmeticError, ValueError) as error:
-            raise self._refused(f"does not work for {_said(row)} ({error})") from None
+            raise self._refused(f"does not work for {_shown(combination)} ({error})") from None
 
     def _check(self, node: ast.expr) -> None:
         if (name := _dotted(node)) is not None:
             if name not in self._keys and name not in _WORDS:
                 hint = nearest(name, self._keys)
                 raise self._refused(
-                    f"{name} is no key of this grid{hint}; there are {', '.join(self._keys)}; "
-                    "texts need quotes"
+                    f"{name} is not an axis of this grid{hint} (axes: {', '.join(self._keys)}); "
+                    "quote text values, as in scheduler == 'varys'"
                 )
             return
         match node:
@@ -101,28 +99,30 @@ class Filter:
         for child in children:
             self._check(child)
 
-    def _value(self, node: ast.expr, row: Row) -> Any:
+    def _value(self, node: ast.expr, combination: Mapping[str, Any]) -> Any:
         if (name := _dotted(node)) is not None:
-            return row[name] if name in self._keys else _WORDS[name]
+            return combination[name] if name in self._keys else _WORDS[name]
         match node:
             case ast.Constant(value=value):
                 return value
             case ast.List(elts=parts) | ast.Tuple(elts=parts):
-                return [self._value(part, row) for part in parts]
+                return [self._value(part, combination) for part in parts]
             case ast.BoolOp(op=ast.And(), values=parts):
-                return all(self._value(part, row) for part in parts)
+                return all(self._value(part, combination) for part in parts)
             case ast.BoolOp(values=parts):
-                return any(self._value(part, row) for part in parts)
-            case ast.Compare(left=left, ops=ops, comparators=rest):
-                values = [self._value(part, row) for part in (left, *rest)]
+                return any(self._value(part, combination) for part in parts)
+            case ast.Compare(left=left, ops=ops, comparators=comparators):
+                values = [self._value(part, combination) for part in (left, *comparators)]
                 pairs = zip(ops, values[:-1], values[1:], strict=True)
                 return all(_COMPARE[type(op)](a, b) for op, a, b in pairs)
             case ast.BinOp(left=left, op=op, right=right):
-                return _BINARY[type(op)](self._value(left, row), self._value(right, row))
+                return _BINARY[type(op)](
+                    self._value(left, combination), self._value(right, combination)
+                )
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return not self._value(operand, row)
+                return not self._value(operand, combination)
             case ast.UnaryOp(operand=operand):
-                return -self._value(operand, row)
+                return -self._value(operand, combination)
         raise AssertionError(node)
 
     def _refused(self, why: str) -> GridError:
@@ -137,5 +137,5 @@ def _dotted(node: ast.expr) -> str | None:
     return None
 
 
-def _said(row: Row) -> str:
-    return " ".join(f"{key}={value}" for key, value in row.items())
+def _shown(combination: Mapping[str, Any]) -> str:
+    return " ".join(f"{key}={value}" for key, value in combination.items())

@@ -1,4 +1,4 @@
-"""`Grid`: what was asked for, and the checks that need no expansion."""
+"""`Grid`: axes and base values as requested, and the checks that need no expansion."""
 
 from __future__ import annotations
 
@@ -9,35 +9,35 @@ from typing import Any
 
 from core import keys, registry
 from core.errors import GridError, ParameterError, nearest
-from core.parameters import Parameter, Value, condition
+from core.parameters import Parameter, Value, when_read
 from core.schedulers import schedulers
 from core.workloads import workloads
+from sweep.grid.axes import Axes, Interval, Shape
 from sweep.grid.options import SEED
-from sweep.grid.rows import Axes, Interval, Shape
 
 
 @dataclass(frozen=True)
 class Grid:
-    """What was asked for.
+    """A request for points.
 
     Attributes
     ----------
     axes : mapping of str to sequence
-        Values to combine, by key; the first key varies slowest. Names of schedulers, engines and
-        workloads are axes too, of one value where only one was given.
+        Values to combine, by key; the first key varies slowest. Scheduler, engine and workload are
+        axes too, also with one value.
     bases : mapping of (engine, workload) to mapping
         Values of all parameters that are not axes, by key, as composed for these groups.
-    given : frozenset of str
-        Keys that somebody asked for: each has to be read by at least one point.
+    requested : frozenset of str
+        Keys that the command line or a file sets: at least one point has to read each of them.
     seed, replicates : Value
         Used where they are not axes.
     shape : Shape
-        Axes in step, a condition, a sample.
+        Axes in step, a filter, a sample.
     """
 
     axes: Axes
     bases: Mapping[tuple[str, str], Mapping[str, Any]]
-    given: frozenset[str] = frozenset()
+    requested: frozenset[str] = frozenset()
     seed: Any = 0
     replicates: Any = 1
     shape: Shape = field(default_factory=Shape)
@@ -47,7 +47,7 @@ def checked_axes(
     grid: Grid,
 ) -> tuple[dict[str, list[Any] | Interval], dict[str, int]]:
     """Return the axes in their declared types without repeated values, and how many those were."""
-    known: dict[str, Mapping[str, Any]] = {
+    members: dict[str, Mapping[str, Any]] = {
         "scheduler": schedulers(),
         "engine": registry.engines(),
         "workload": workloads(),
@@ -63,12 +63,12 @@ def checked_axes(
             raise GridError(f"{key}: an empty list makes no grid; give at least one value")
         checked = []
         for value in values:
-            if key in known:
-                if value not in known[key]:
-                    hint = nearest(str(value), known[key])
+            if key in members:
+                if value not in members[key]:
+                    hint = nearest(str(value), members[key])
                     raise GridError(
                         f"{key}={value}: unknown{hint}; allowed is one of "
-                        + ", ".join(sorted(known[key]))
+                        + ", ".join(sorted(members[key]))
                     )
                 checked.append(value)
             else:
@@ -121,13 +121,14 @@ def declarations() -> dict[str, list[Parameter]]:
 
 def check_all_read(grid: Grid, read: Set[str]) -> None:
     """Raise `GridError` for a key that was asked for and that no point reads."""
-    for key in sorted(grid.given - read):
-        readers, when = _readers(key), condition(declarations().get(key, ()))
+    for key in sorted(grid.requested - read):
+        readers, when = _readers(key), when_read(declarations().get(key, ()))
         who = f"by {readers}" if readers else ""
         which = f"with {when}" if when else ""
-        said = ", ".join(text for text in (who, which) if text)
+        readers_and_when = ", ".join(text for text in (who, which) if text)
         raise GridError(
-            f"{key}: no point of this grid reads it" + (f"; it is read {said}" if said else "")
+            f"{key}: no point of this grid reads it"
+            + (f"; it is read {readers_and_when}" if readers_and_when else "")
         )
 
 

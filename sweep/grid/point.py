@@ -7,6 +7,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import NamedTuple
 
 import numpy as np
 
@@ -17,6 +18,14 @@ from core.parameters import Value, column_of, defaults
 from core.shuffle.axes import partitioner_of
 from core.trace import Trace
 from core.workloads import workloads
+
+
+class Kind(NamedTuple):
+    """A point's scheduler, engine and workload, by name."""
+
+    scheduler: str
+    engine: str
+    workload: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +46,7 @@ class Point:
         return self._named() | stored(self.values)
 
     def shown(self) -> dict[str, Value]:
-        """Return the point by columns, with the values as given: also words like ``auto``."""
+        """Return the point by columns, with the values as requested: also words like ``auto``."""
         return self._named() | {column_of(k): v for k, v in self.values.items()}
 
     def _named(self) -> dict[str, Value]:
@@ -61,12 +70,12 @@ def stored(values: Mapping[str, Value]) -> dict[str, Value]:
 
 @cache
 def _is_number(key: str) -> bool:
-    known = parameters()
-    return key in known and known[key].kind is not str
+    parameter = parameters().get(key)
+    return parameter is not None and parameter.kind is not str
 
 
 def point_of(
-    names: tuple[str, str, str],
+    kind: Kind,
     replicate: int | None,
     seed: Value,
     values: Mapping[str, Value],
@@ -76,21 +85,20 @@ def point_of(
 
     Parameters
     ----------
-    names : tuple of str
-        Scheduler, engine and workload.
+    kind : Kind
     replicate : int, optional
     seed : int, optional
         Of the sweep, where the point reads it.
     values : mapping of str to value
         Every parameter that is read, by key.
     content : str
-        What stands for the content of the workload's file, if it has one.
+        Stands for the content of the workload's file, if it has one.
 
     Notes
     -----
     The ids are the first 64 bits of a SHA-256 of JSON with sorted keys: the same on all machines.
     """
-    scheduler, engine, workload = names
+    scheduler, engine, workload = kind
     source = _source(workload, content, values, replicate)
     rest = _object(values, _split(tuple(values))[2])
     version = registry.engines()[engine].version
@@ -109,10 +117,10 @@ def point_of(
 
 def _source(workload: str, content: str, values: Mapping[str, Value], replicate: int | None) -> str:
     """Return what a trace depends on, as JSON."""
-    own, shuffle, _ = _split(tuple(values))
+    of_workload, shuffle, _ = _split(tuple(values))
     if workloads()[workload].identified_by_content:
-        own = ()
-    parts = [_text(workload), _text(content), _object(values, own), _text(replicate)]
+        of_workload = ()
+    parts = [_text(workload), _text(content), _object(values, of_workload), _text(replicate)]
     if partitioner := partitioner_of(values):
         parts += [_text(partitioner.version), _object(values, shuffle)]
     return f"[{','.join(parts)}]"
@@ -124,9 +132,9 @@ Keys = tuple[str, ...]
 @lru_cache(maxsize=1000)
 def _split(keys: Keys) -> tuple[Keys, Keys, Keys]:
     """Return the keys of the workload, those of the shuffle and the others, each sorted."""
-    own = tuple(sorted(k for k in keys if k.startswith("workload.")))
+    of_workload = tuple(sorted(k for k in keys if k.startswith("workload.")))
     shuffle = tuple(sorted(k for k in keys if k.startswith("shuffle.")))
-    return own, shuffle, tuple(sorted({*keys} - {*own, *shuffle}))
+    return of_workload, shuffle, tuple(sorted({*keys} - {*of_workload, *shuffle}))
 
 
 def _object(values: Mapping[str, Value], keys: Keys) -> str:
@@ -153,7 +161,7 @@ def build_trace(point: Point) -> Trace:
     Raises
     ------
     TraceError
-        The file cannot be used any more, or is not the one that the sweep was planned with.
+        The file cannot be used any longer, or has changed since the sweep was planned.
     """
     workload = workloads()[point.workload]
     values = complete(point.workload, point.values.items())
@@ -165,10 +173,10 @@ def build_trace(point: Point) -> Trace:
     return trace
 
 
-def complete(workload: str, given: Iterable[tuple[str, Value]]) -> dict[str, Value]:
-    """Return every value that a workload may look at: those given, and defaults for the rest."""
+def complete(workload: str, members: Iterable[tuple[str, Value]]) -> dict[str, Value]:
+    """Return every value that a workload may look at: these, and defaults for the rest."""
     values = defaults(workloads()[workload].parameters)
-    return values | {k: v for k, v in given if k in values or k.startswith("shuffle.")}
+    return values | {k: v for k, v in members if k in values or k.startswith("shuffle.")}
 
 
 def seed_of(point: Point, purpose: str) -> np.random.SeedSequence:

@@ -1,4 +1,4 @@
-"""What a grid row asks for, as points: checks, relevance, replicates."""
+"""A combination becomes points: checks, what is read, replicates."""
 
 from __future__ import annotations
 
@@ -13,20 +13,17 @@ from core.parameters import Parameter, Value
 from core.workloads import workloads
 from sweep.grid.grid import Grid
 from sweep.grid.options import REPLICATES, SEED
-from sweep.grid.point import Point, complete, point_of
+from sweep.grid.point import Kind, Point, complete, point_of
 
 K = TypeVar("K")
 V = TypeVar("V")
 
-Names = tuple[str, str, str]
-"""Scheduler, engine, workload."""
-
 
 @dataclass(frozen=True)
 class ResolvedRow:
-    """What a grid row comes to: one point, or one a replicate where something is random."""
+    """The points of a combination: one, or one a replicate where something is random."""
 
-    names: Names
+    kind: Kind
     values: Mapping[str, Value]
     seed: Value
     content: str
@@ -39,7 +36,7 @@ class ResolvedRow:
     def point(self, k: int) -> Point:
         """Return a point, counted from 0."""
         replicate = None if self.replicates is None else k
-        return point_of(self.names, replicate, self.seed, self.values, self.content)
+        return point_of(self.kind, replicate, self.seed, self.values, self.content)
 
     def __iter__(self) -> Iterator[Point]:
         return (self.point(k) for k in range(len(self)))
@@ -47,7 +44,7 @@ class ResolvedRow:
 
 @dataclass(frozen=True)
 class ReadSet:
-    """Which parameters are read, as far as rows agree on it.
+    """Which parameters are read, as far as combinations agree on it.
 
     Attributes
     ----------
@@ -60,7 +57,7 @@ class ReadSet:
     keys : frozenset of str
         Everything that is read but the sweep's seed.
     content : str or None
-        What stands for the workload's file, where no axis decides on it.
+        Stands for the workload's file, where no axis decides on it.
     """
 
     values: Mapping[str, Value]
@@ -71,89 +68,91 @@ class ReadSet:
 
 
 class Resolver:
-    """Turns what a grid row asks for into points.
+    """Turns combinations into points.
 
     Attributes
     ----------
-    readings : set of (scheduler, keys, seed)
+    reads : set of (scheduler, keys, seed)
         Which keys points of a scheduler read, and whether also the sweep's seed.
     """
 
     def __init__(self, grid: Grid) -> None:
         self.grid = grid
-        self.readings: set[tuple[str, frozenset[str], bool]] = set()
-        self._reads: dict[Names, tuple[tuple[Parameter, ...], tuple[str, ...]]] = {}
-        self._layouts: dict[tuple[Any, ...], ReadSet] = {}
+        self.reads: set[tuple[str, frozenset[str], bool]] = set()
+        self._declared: dict[Kind, tuple[tuple[Parameter, ...], tuple[str, ...]]] = {}
+        self._read_sets: dict[tuple[Any, ...], ReadSet] = {}
         self._checked: dict[tuple[int, type, Any], Value] = {}
         self._content: dict[tuple[Any, ...], str] = {}
         self._replicates = int(REPLICATES.check(grid.replicates) or 1)
         self._seed = SEED.check(grid.seed)
 
-    def reading(self, asked: Mapping[str, Any]) -> ResolvedRow:
-        """Return what a row comes to.
+    def resolve(self, combination: Mapping[str, Any]) -> ResolvedRow:
+        """Return the points of a combination.
 
         Raises
         ------
         InputError
             A value that is not allowed, alone or beside the others; a file that cannot be used.
         """
-        names = (asked["scheduler"], asked["engine"], asked["workload"])
-        layout = self._layout(names, asked)
-        values = dict(layout.values)
-        for parameter in layout.free:
-            values[parameter.key] = self._check(parameter, asked[parameter.key])
-        registry.check(names[1], names[0], values)
+        kind = Kind(*(combination[key] for key in KIND))
+        read_set = self._read_set(kind, combination)
+        values = dict(read_set.values)
+        for parameter in read_set.free:
+            values[parameter.key] = self._check(parameter, combination[parameter.key])
+        registry.check(kind.engine, kind.scheduler, values)
         seed: Value = None
-        for key in layout.seeded:
+        for key in read_set.seeded:
             if values[key] is None:
-                seed = values[key] = asked.get("seed", self._seed)
-        self.readings.add((names[0], layout.keys, seed is not None))
-        content = layout.content
+                seed = values[key] = combination.get("seed", self._seed)
+        self.reads.add((kind.scheduler, read_set.keys, seed is not None))
+        content = read_set.content
         if content is None:
-            content = self._content_of(names[2], values)
+            content = self._content_of(kind.workload, values)
         return ResolvedRow(
-            names, values, seed, content, self._replicates if layout.seeded else None
+            kind, values, seed, content, self._replicates if read_set.seeded else None
         )
 
-    def read(self) -> set[str]:
-        """Return the keys that some row has read."""
-        found = {key for _, keys, _ in self.readings for key in keys}
-        if "replicate" in found:
-            found.add("replicates")
-        if self.grid.shape.sample is not None or any(seed for *_, seed in self.readings):
-            found.add("seed")
-        return found | {*KIND}
+    def keys_read(self) -> set[str]:
+        """Return the keys that some combination has read."""
+        keys = {key for _, keys, _ in self.reads for key in keys}
+        if "replicate" in keys:
+            keys.add("replicates")
+        if self.grid.shape.sample is not None or any(seed for *_, seed in self.reads):
+            keys.add("seed")
+        return keys | {*KIND}
 
-    def _layout(self, names: Names, asked: Mapping[str, Any]) -> ReadSet:
-        if names not in self._reads:
-            parameters = registry.reads(*names)
-            about = {key for p in parameters for key, _ in p.when}
-            self._reads[names] = parameters, tuple(key for key in asked if key in about)
-        parameters, deciding = self._reads[names]
-        key = (names, *((type(asked[k]), asked[k]) for k in deciding))
-        if key not in self._layouts:
-            self._layouts[key] = self._laid_out(names, parameters, deciding, asked)
-        return self._layouts[key]
+    def _read_set(self, kind: Kind, combination: Mapping[str, Any]) -> ReadSet:
+        if kind not in self._declared:
+            parameters = registry.reads(*kind)
+            in_conditions = {key for p in parameters for key, _ in p.when}
+            deciding = tuple(key for key in combination if key in in_conditions)
+            self._declared[kind] = parameters, deciding
+        parameters, deciding = self._declared[kind]
+        key = (kind, *((type(combination[k]), combination[k]) for k in deciding))
+        if key not in self._read_sets:
+            self._read_sets[key] = self._make_read_set(kind, parameters, deciding, combination)
+        return self._read_sets[key]
 
-    def _laid_out(
+    def _make_read_set(
         self,
-        names: Names,
+        kind: Kind,
         parameters: tuple[Parameter, ...],
         deciding: tuple[str, ...],
-        asked: Mapping[str, Any],
+        combination: Mapping[str, Any],
     ) -> ReadSet:
-        base = self.grid.bases[names[1], names[2]]
+        base = self.grid.bases[kind.engine, kind.workload]
         values: dict[str, Value] = {}
         for parameter in parameters:
             if parameter.is_read(values):
                 key = parameter.key
-                values[key] = self._check(parameter, asked[key] if key in asked else base.get(key))
+                value = combination[key] if key in combination else base.get(key)
+                values[key] = self._check(parameter, value)
         seeded = tuple(key for key in SEEDS if key in values)
-        free = tuple(p for p in parameters if p.key in values.keys() & asked.keys())
+        free = tuple(p for p in parameters if p.key in values.keys() & combination.keys())
         free = tuple(p for p in free if p.key not in deciding and p.is_read(values))
         keys = frozenset({*values, "replicate"} if seeded else values)
-        own = any(p.key in _own_keys(names[2]) for p in free)
-        content = None if own else self._content_of(names[2], values)
+        decided_by_axes = any(p.key in _content_keys(kind.workload) for p in free)
+        content = None if decided_by_axes else self._content_of(kind.workload, values)
         return ReadSet(values, free, seeded, keys, content)
 
     def _check(self, parameter: Parameter, value: Any) -> Value:
@@ -168,23 +167,23 @@ class Resolver:
             return parameter.check(value)
 
     def _content_of(self, workload: str, values: Mapping[str, Value]) -> str:
-        declared = _own_keys(workload)
-        own = [(k, v) for k, v in values.items() if k in declared]
-        key = (workload, *own)
+        declared = _content_keys(workload)
+        members = [(k, v) for k, v in values.items() if k in declared]
+        key = (workload, *members)
         if key not in self._content:
-            given = complete(workload, own)
-            return _kept(self._content, key, workloads()[workload].content(given))
+            content = workloads()[workload].content(complete(workload, members))
+            return _kept(self._content, key, content)
         return self._content[key]
 
 
 @cache
-def _own_keys(workload: str) -> frozenset[str]:
+def _content_keys(workload: str) -> frozenset[str]:
     """Return the keys that the content of a workload's file may depend on: no seed."""
     return frozenset(p.key for p in workloads()[workload].parameters) - {*SEEDS}
 
 
 MOST_KEPT = 10_000
-"""Of what is remembered: axes may have more values than there is room for."""
+"""Entries of a memory: axes may have more values than there is room for."""
 
 
 def _kept(memory: dict[K, V], key: K, value: V) -> V:

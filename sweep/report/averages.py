@@ -7,12 +7,11 @@ from numbers import Real
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 import pandas as pd
 
 from core.keys import key_of, parameters
 from core.metrics import METRICS, SHUFFLE_METRICS
-from sweep.console.closing_table import t95
+from core.statistics import gap_of_groups, mean_of_groups
 from sweep.report.drawing.chart import Axis
 from sweep.store.row_values import shown_value
 
@@ -37,8 +36,6 @@ _SHORT = {
 }
 _SHARES = {"share_below_1000s", "gap", "unseen", "sampled_share", "skewed_buckets", "empty_buckets"}
 LARGER_IS_BETTER = frozenset({"share_below_1000s"})
-
-Floats = npt.NDArray[np.float64]
 
 
 def measure_axis(name: str, **more: Any) -> Axis:
@@ -92,43 +89,18 @@ def settings_table(
         if name not in points:
             continue
         values = points[name].to_numpy(np.float64, na_value=np.nan)
-        mean, half = mean_and_half(values, number, len(frame))
+        mean, half = mean_of_groups(values, number, len(frame))
         new[name] = mean
         if n.max(initial=0) > 1 and name != "bound_s":
             new[f"{name}_half"] = half
     if {"gap", "mean_cct_s", "bound_s"} <= {*new}:
-        new["gap"], half = _gap(points, number, len(frame))
+        cct, bound = (
+            points[name].to_numpy(np.float64, na_value=np.nan) for name in ("mean_cct_s", "bound_s")
+        )
+        new["gap"], half = gap_of_groups(cct, bound, number, len(frame))
         if "gap_half" in new:
             new["gap_half"] = half
     return pd.concat([frame, pd.DataFrame(new, index=frame.index)], axis=1)
-
-
-def _gap(points: pd.DataFrame, group: npt.NDArray[np.int64], n: int) -> tuple[Floats, Floats]:
-    """Return mean CCT over mean bound, minus one, and half its interval: that of a ratio of means.
-
-    Its spread is that of CCT − ratio · bound over the mean bound. There is none where a point of
-    the group has no bound.
-    """
-    cct = points["mean_cct_s"].to_numpy(np.float64, na_value=np.nan)
-    bound = points["bound_s"].to_numpy(np.float64, na_value=np.nan)
-    sums = np.bincount(group, bound, minlength=n)  # NaN where one is missing
-    with np.errstate(invalid="ignore", divide="ignore"):
-        ratio = np.where(sums > 0, np.bincount(group, cct, minlength=n) / sums, np.nan)
-        rest = (cct - ratio[group] * bound) * (np.bincount(group, minlength=n) / sums)[group]
-    return ratio - 1, mean_and_half(rest, group, n)[1]
-
-
-def mean_and_half(values: Floats, group: npt.NDArray[np.int64], n: int) -> tuple[Floats, Floats]:
-    """Return the mean of each group and half its 95 % interval; NaN where there is none."""
-    there = ~np.isnan(values)
-    group, values = group[there], values[there]
-    count = np.bincount(group, minlength=n)
-    with np.errstate(invalid="ignore", divide="ignore"):
-        mean = np.bincount(group, values, minlength=n) / count
-        square = np.bincount(group, (values - mean[group]) ** 2, minlength=n)
-        t = np.array([np.nan, np.nan, *(t95(k - 1) for k in range(2, count.max(initial=1) + 1))])
-        half = t[count] * np.sqrt(square / (count - 1) / count)
-    return mean, half
 
 
 def labels(frame: pd.DataFrame, knobs: Sequence[str], of: str = "scheduler") -> list[str]:

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 
 from core.keys import REPEATS
-from sweep.report.averages import by, mean_and_half, shown_settings
+from core.statistics import mean_of_groups
+from sweep.report.averages import by, shown_settings
 from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Axis, Chart, columns_before
 from sweep.report.figures._base import Figure, NothingToDrawError
@@ -31,7 +32,7 @@ def table(data: ReportData) -> pd.DataFrame:
             ratio = (pairs["mean_cct_s"] / pairs["mean_cct_s_base"] - 1).to_numpy(float)
             if len(ratio) < 2:
                 continue
-            (mean,), (half,) = mean_and_half(ratio, np.zeros(len(ratio), np.int64), 1)
+            (mean,), (half,) = mean_of_groups(ratio, np.zeros(len(ratio), np.int64), 1)
             about = setting[[*data.context, "label", "scheduler"]].to_dict()
             more = {"baseline": group["label"].iloc[0], "pairs": len(ratio)}
             rows.append(about | more | {"change": mean, "change_half": half})

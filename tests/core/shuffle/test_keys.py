@@ -16,7 +16,7 @@ from core.parameters import defaults
 from core.shuffle import draw, from_matrix, from_table
 from core.shuffle.keys import KeyCounts, split_sizes
 from core.shuffle.parameters import KEY_PARAMETERS
-from core.shuffle.sampling import draw_sample, reservoir_sizes
+from core.shuffle.sample import draw_sample, reservoir_sizes
 from tests.twins import shuffle as reference
 
 RUNS = 10_000

@@ -29,7 +29,7 @@ from core.shuffle.partitioners.aqe_skew import map_ranges
 from core.shuffle.partitioners.lpt_split import cut
 from core.shuffle.partitioners.range import bounds, sketch
 from core.shuffle.partitioners.salt import salted
-from core.shuffle.sampling import draw_sample, reservoir_sizes
+from core.shuffle.sample import draw_sample, reservoir_sizes
 from tests.twins import shuffle as reference
 
 ALL = partitioners()

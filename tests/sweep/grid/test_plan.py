@@ -345,7 +345,7 @@ def test_rows_and_points_are_the_same_however_they_are_asked_for() -> None:
         p.rows[len(p.rows)]
     assert [p.points[q.point_id] for q in points] == points
     assert [p.points.name(k) for k in range(len(points))] == [q.point_id for q in points]
-    assert [p.points.place(q.point_id) for q in points] == list(range(len(points)))
+    assert [p.points.index_of(q.point_id) for q in points] == list(range(len(points)))
     for missing in ("0" * 16, "f" * 16, "g", "", "f" * 17):
         assert missing not in p.points
     first = {row["point_id"]: row for row in reversed(rows)}

@@ -6,7 +6,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from sweep.report.averages import labels, mean_and_half
+from core.statistics import mean_of_groups
+from sweep.report.averages import labels
 from sweep.report.effects import cells, interactions, main_effects, values_of
 
 
@@ -60,7 +61,7 @@ def test_numbers_ascend_and_names_stay() -> None:
 def test_intervals_by_hand() -> None:
     """1, 2, 3: mean 2, standard deviation 1, t = 4.302653 at 2 degrees of freedom."""
     values, group = np.array([1.0, 2.0, 3.0, 7.0, np.nan]), np.array([0, 0, 0, 1, 1])
-    mean, half = mean_and_half(values, group, 2)
+    mean, half = mean_of_groups(values, group, 2)
     assert mean.tolist() == [2.0, 7.0]
     assert half[0] == pytest.approx(4.302653 / np.sqrt(3))
     assert np.isnan(half[1])

@@ -14,9 +14,10 @@ from rich.console import Console
 from core.errors import GridError, InputError
 from sweep.cli.main import main, read_request, register
 from sweep.console.plan_text import describe
+from sweep.grid.axes import Interval, Shape
+from sweep.grid.combinations import Combinations, count_combinations
 from sweep.grid.filter import Filter
 from sweep.grid.plan import Plan, make_plan
-from sweep.grid.rows import GridRows, Interval, Shape, combinations
 
 AXES = {"a.x": [1, 2, 3], "b": ["p", "q"], "c": [10.0, 20.0, 30.0]}
 
@@ -27,7 +28,7 @@ def plan(*overrides: str, **more: str) -> Plan:
 
 
 def rows(axes=AXES, seed: int = 0, **shape) -> list[dict]:
-    return list(GridRows(axes, Shape(**shape), seed))
+    return list(Combinations(axes, Shape(**shape), seed))
 
 
 # ---- in step -------------------------------------------------------------------------------------
@@ -90,7 +91,7 @@ def test_axes_that_cannot_go_in_step(zipped: str, said: str) -> None:
     ],
 )
 def test_conditions(text: str, kept: int) -> None:
-    assert len(rows(condition=text)) == kept
+    assert len(rows(filter=text)) == kept
 
 
 @pytest.mark.parametrize(
@@ -113,7 +114,7 @@ def test_conditions(text: str, kept: int) -> None:
 )
 def test_what_is_no_condition(text: str) -> None:
     with pytest.raises(GridError, match=r"sweep\.filter="):
-        rows(condition=text)
+        rows(filter=text)
 
 
 @pytest.mark.parametrize(
@@ -130,7 +131,7 @@ def test_what_is_no_condition(text: str) -> None:
 )
 def test_conditions_that_fail_on_a_row_say_on_which(text: str) -> None:
     with pytest.raises(GridError, match=r"does not work for a\.x=1 b=p c=10\.0"):
-        rows(condition=text)
+        rows(filter=text)
 
 
 def test_a_condition_on_the_command_line_needs_no_quotes_of_hydras() -> None:
@@ -221,7 +222,7 @@ def test_every_draw_runs_under_every_scheduler(method: str, axis: str) -> None:
     ("words", "said"),
     [
         (["queue.base=range(2,nan,1)"], "a range has a start"),
-        (["queue.base=interval(2,4)"], "an interval names no values"),
+        (["queue.base=interval(2,4)"], "an interval lists no values"),
         (["queue.base=interval(4,2)", "sweep.sample=3"], "ends above its start"),
         (["queue.base=interval(0.5,4)", "sweep.sample=3"], r"queue\.base=0\.5: allowed"),
         (["queue.between=interval(1,2)", "sweep.sample=3"], "only a number has an interval"),
@@ -240,7 +241,7 @@ def test_bad_samples(words: list[str], said: str) -> None:
 
 def test_a_sample_of_a_grid_too_large_to_list() -> None:
     axes = {f"k{i}": list(range(100)) for i in range(10)}
-    assert combinations(axes, Shape()) == 100**10
+    assert count_combinations(axes, Shape()) == 100**10
     with pytest.raises(GridError, match="more than"):
         rows(axes)
     assert len(rows(axes, sample=50)) == 50
