@@ -23,6 +23,7 @@ What all of them use:
 `core.engine`          `Engine`: the record that an engine exports
 `core.plugins`         finds the records that the files of a package export
 `core.statistics`      means, intervals and gaps, the same for tables and reports
+`core.watch`           how many coflows of the running simulation are done, for other threads
 `core.jit`             the only place that sets numba's options
 `core.errors`          every error that is raised on purpose
 =====================  =============================================================================
