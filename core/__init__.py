@@ -11,6 +11,7 @@ In the order of a point:
 `core.schedulers`      one file a scheduler: a rule for each engine
 `core.fluid`           the default engine: exact continuous time
 `core.coflowsim`       the engine with CoflowSim's numbers
+`core.job_measures`    `JobMeasures`: how even one job's reducers came out
 `core.outcome`         `Outcome`: when each coflow ends
 `core.bounds`          lower bounds on the average CCT
 `core.metrics`         an outcome to columns
@@ -20,7 +21,8 @@ What all of them use:
 
 =====================  =============================================================================
 `core.parameters`      `Parameter`: declared once, by the part that reads it
-`core.engine`          `Engine`: the record that an engine exports
+`core.engine`          `Engine` and `Scheduler`: the records that they export
+`core.queues`          `queue.*` and `width`: the parameters that both engines share
 `core.plugins`         finds the records that the files of a package export
 `core.statistics`      means, intervals and gaps, the same for tables and reports
 `core.watch`           how many coflows of the running simulation are done, for other threads

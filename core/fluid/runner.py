@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from core.engine import Scheduler
 from core.errors import ParameterError, SimulationError
 from core.fluid.demand import Demand
 from core.fluid.kernels import coflow_rates, dclas, fair, madd, matching, remaining
@@ -15,7 +16,6 @@ from core.fluid.rules import Matching, Ordered, Queues, Rule
 from core.fluid.state import FluidState, new_fluid_state
 from core.fluid.view import View
 from core.parameters import Value, Values
-from core.schedulers import Scheduler
 from core.trace import Floats, Ints
 from core.watch import watch
 

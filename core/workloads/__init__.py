@@ -1,7 +1,7 @@
 """Sources of coflows. One file a workload; each exports ``WORKLOAD = Workload(…)``.
 
 ==============================  ==================================================================
-`core.workloads._base`          `Workload`, the record, and the list of all of them
+`core.workloads._base`          `Workload`: the record that a workload exports
 `core.workloads._draws`         random draws that several workloads share
 `core.workloads._files`         trace files as bytes, plain or gzip
 `core.workloads._format`        reads the coflow-benchmark format
@@ -15,6 +15,16 @@
 
 from __future__ import annotations
 
-from core.workloads._base import SEED, Workload, workloads
+import sys
+from functools import cache
+
+from core.plugins import discover
+from core.workloads._base import SEED, Workload
 
 __all__ = ["SEED", "Workload", "workloads"]
+
+
+@cache
+def workloads() -> dict[str, Workload]:
+    """Return every workload by name."""
+    return discover(sys.modules[__name__], Workload, "WORKLOAD")

@@ -15,9 +15,10 @@ from queue import Empty, SimpleQueue
 from typing import Any
 
 from core import registry
+from core.job_measures import rate_columns, reducer_columns
 from core.metrics import coflow_table, summarise
 from core.outcome import Outcome
-from core.shuffle.job_measures import rate_columns, reducer_columns
+from core.schedulers import schedulers
 from core.trace import Trace
 from core.watch import coflows_done
 from sweep.grid.point import Point
@@ -123,7 +124,7 @@ def warm(kinds: Iterable[tuple[str, str]]) -> None:
     for engine, scheduler in kinds:
         needed[engine].add(scheduler)
     for engine, names in needed.items():
-        registry.engines()[engine].warm(sorted(names))
+        registry.engines()[engine].warm(schedulers()[name] for name in sorted(names))
 
 
 _warmed: set[tuple[str, str]] = set()
