@@ -7,13 +7,14 @@ import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
+from unittest.mock import patch
 
 import pytest
 from filelock import FileLock
 
 from tests import marks, profiles
 from tests.paths import ROOT
-from tests.report_data import AUTO, GRID, SHUFFLE, TOY, sweep
+from tests.report_data import AUTO, GRID, RUN_OF, SHUFFLE, TOY, sweep
 
 profiles.register()
 
@@ -73,12 +74,15 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
 
 @pytest.fixture(scope="session")
 def reports(runs: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
-    """Return the directories of their reports."""
+    """Return the directories of their reports, in which each figure is drawn once (`RUN_OF`)."""
     from sweep.report.__main__ import main
+    from sweep.report.figures import figures
 
     def make(path: Path) -> None:
         for name, run in runs.items():
-            assert main([str(run), "--out", str(path / name)]) == 0
+            chosen = {n: f for n, f in figures().items() if RUN_OF.get(n, "grid") == name}
+            with patch("sweep.report.build.figures", lambda chosen=chosen: chosen):
+                assert main([str(run), "--out", str(path / name)]) == 0
 
     path = once(tmp_path_factory, "reports", make)
     return {name: path / name for name in runs}

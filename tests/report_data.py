@@ -26,6 +26,14 @@ AUTO = (
 )
 TOY = ("+experiment=worked_example", "output.coflows=true")
 
+RUN_OF = {
+    **dict.fromkeys(("gantt",), "toy"),
+    **dict.fromkeys(("fos_rate", "fos_zipf", "reducer_loads", "sampling_gain"), "shuffle"),
+    **dict.fromkeys(("rate_curve",), "auto"),
+    **dict.fromkeys(("compare",), "both"),
+}
+"""The run that each figure is drawn from; the others are drawn from ``grid``."""
+
 
 def sweep(directory: Path, *words: str) -> Path:
     """Run a sweep in this process; return where its dataset lies."""

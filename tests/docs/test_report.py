@@ -16,8 +16,8 @@ import pytest
 from sweep import load
 from sweep.console.closing_table import closing_table
 from sweep.report.build import table_of
-from sweep.report.data import open_runs
 from sweep.report.drawing.files import draw, save
+from sweep.report.sources import open_runs
 from sweep.store.reader import read_results
 from tests.commands import report_here
 from tests.paths import ROOT
@@ -175,7 +175,7 @@ def test_the_commands_of_the_report_run(folder: Path) -> None:
         assert words[:3] == ["python", "-m", "sweep.report"]
         done = report_here(*words[3:], cwd=folder)
         assert done.returncode == 0, done.stdout + done.stderr
-    assert (folder / "report/index.html").exists()
+    assert (folder / "outputs/latest/report/index.html").exists()
     assert (folder / "report/fluid/heat.svg").exists()
 
 
@@ -212,7 +212,7 @@ def test_the_picture_of_the_readme(tmp_path: Path) -> None:
     shown = (ROOT / "docs/average_cct.svg").read_text()
     assert "docs/average_cct.svg" in readme
     assert len(shown) < 150_000
-    save(draw(drawn.figure.title, drawn.table, drawn.chart), tmp_path / "now.svg")
+    save(draw(drawn.title, drawn.table, drawn.chart), tmp_path / "now.svg")
     texts = re.findall(r"<text[^>]*>([^<]*)</text>", (tmp_path / "now.svg").read_text())
     assert len(texts) > 20
     assert re.findall(r"<text[^>]*>([^<]*)</text>", shown) == texts
