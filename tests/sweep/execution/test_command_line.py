@@ -112,7 +112,7 @@ def test_failed_points_run_again_on_request_only(tmp_path) -> None:
     assert command == again.split()
     second = here(*words, "output.dir=out", cwd=tmp_path)
     assert second.returncode == 1
-    assert "2 points failed before and will not run again without" in second.stdout
+    assert "2 points failed before; add sweep.retry_failed=true to run them again" in second.stdout
     assert "2 points finished in out: 0 to run" in second.stdout
     assert "2 of 4 points failed" in second.stdout
     third = here(*command[3:], cwd=tmp_path)
@@ -139,7 +139,7 @@ def test_a_damaged_part_is_named_and_its_points_run_again(tmp_path) -> None:
     done = here(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (
-        "out/results/part-000001.parquet is damaged: set aside as "
+        "out/results/part-000001.parquet is damaged and was moved to "
         "out/damaged/results-part-000001.parquet; its points of this grid run again" in done.stdout
     )
     untimed = [c for c in before.columns if c not in ("wall_s", "host")]
