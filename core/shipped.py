@@ -19,9 +19,10 @@ from pathlib import Path
 _NAMES = {
     "core": """
         bounds coflowsim engine errors fluid jit job_measures keys metrics outcome parameters
-        plugins queues registry schedulers shipped shuffle statistics trace workloads
+        plugins queues registry schedulers shipped shuffle statistics trace watch
+        workloads
     """,
-    "core.schedulers": "_base aalo asebf fair fifo lcf ncf pfp scf srpt varys",
+    "core.schedulers": "aalo asebf fair fifo lcf ncf pfp scf srpt varys",
     "core.workloads": """
         _base _download _draws _files _format _format_write _jobs _key_table _redraw
         custom facebook fb_like shuffle_jobs toy trace

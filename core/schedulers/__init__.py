@@ -1,6 +1,6 @@
-"""Schedulers. One file a scheduler; each exports ``SCHEDULER = Scheduler(…)``.
+"""Schedulers: each is one file that exports ``SCHEDULER = Scheduler(…)``.
 
-`core.schedulers._base` has the record that such a file exports.
+`core.engine` has the record that such a file exports.
 """
 
 from __future__ import annotations
@@ -8,8 +8,8 @@ from __future__ import annotations
 import sys
 from functools import cache
 
+from core.engine import Scheduler
 from core.plugins import Records, discover
-from core.schedulers._base import Scheduler
 
 __all__ = ["Scheduler", "schedulers"]
 

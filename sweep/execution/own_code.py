@@ -35,20 +35,17 @@ def fingerprints() -> dict[str, str]:
     }
 
 
-def with_fingerprints(
-    manifest: Mapping[str, Any], earlier: Mapping[str, Any], current: Mapping[str, str]
-) -> dict[str, Any]:
+def with_fingerprints(manifest: Mapping[str, Any], earlier: Mapping[str, Any]) -> dict[str, Any]:
     """Return the manifest with the fingerprints of this sweep and of earlier ones, if any."""
     started = manifest["started"]
-    known = dict(earlier.get(KEY) or {})
-    known |= {name: {"code": code, "started": started} for name, code in current.items()}
-    return {**manifest, KEY: known} if known else dict(manifest)
+    by_name = dict(earlier.get(KEY) or {})
+    by_name |= {name: {"code": code, "started": started} for name, code in fingerprints().items()}
+    return {**manifest, KEY: by_name} if by_name else dict(manifest)
 
 
-def changes(
-    earlier: Mapping[str, Any], current: Mapping[str, str], todo: PointList
-) -> Iterator[str]:
+def changes(earlier: Mapping[str, Any], todo: PointList) -> Iterator[str]:
     """Yield a line for everything that has changed since it last ran here and runs again now."""
+    current = fingerprints()
     for name, before in (earlier.get(KEY) or {}).items():
         if current.get(name, before["code"]) == before["code"]:
             continue
