@@ -25,6 +25,7 @@ What all of them use:
 `core.queues`          `queue.*` and `width`: the parameters that both engines share
 `core.plugins`         finds the records that the files of a package export
 `core.statistics`      means, intervals and gaps, the same for tables and reports
+`core.watch`           how many coflows of the running simulation are done, for other threads
 `core.jit`             the only place that sets numba's options
 `core.errors`          every error that is raised on purpose
 =====================  =============================================================================

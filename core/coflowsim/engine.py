@@ -16,6 +16,7 @@ from core.errors import SimulationError
 from core.outcome import Outcome
 from core.parameters import Values, defaults
 from core.trace import Floats, Ints, Trace, from_flows
+from core.watch import watch
 
 _SECOND_BYTES = 134217728.0
 """Bytes that a link carries in 1024 ms."""
@@ -40,6 +41,7 @@ def run(trace: Trace, scheduler: Scheduler, values: Values) -> Outcome:
     # Milliseconds with the noise of seconds · 1000 removed: admissions compare them exactly.
     arrival_ms = np.round(trace.arrival_s * 1e3, 6)
     state = new_state(sizes, arrival_ms)
+    watch(state.coflow.finish)
     events = _simulate(state, sizes, rule, values)
     stuck = np.flatnonzero(state.coflow.finish < 0)
     if len(stuck):

@@ -20,6 +20,7 @@ from core.fluid.state import FluidState, new_fluid_state
 from core.fluid.view import View
 from core.parameters import Value, Values
 from core.trace import Floats, Ints
+from core.watch import watch
 
 MB = 1e6
 _CODES = {
@@ -52,11 +53,12 @@ def drive(sizes: Demand, scheduler: Scheduler, rule: Rule, values: Values) -> tu
         A clock that stands still.
     """
     run = new_run(sizes, scheduler, rule, values)
-    state = run.proceed(False)
     net = run.net
+    finish = net.finish if isinstance(net, Pairs) else net.coflow.finish
+    watch(finish)
+    state = run.proceed(False)
     check_end(sizes, scheduler, net, state)
-    finish = net.finish if isinstance(net, Pairs) else np.array(net.coflow.finish, np.float64)
-    return finish, int(net.clock.events[0])
+    return np.array(finish, np.float64), int(net.clock.events[0])
 
 
 def check_end(sizes: Demand, scheduler: Scheduler, net: FluidState | Pairs, state: int) -> None:

@@ -16,7 +16,7 @@ from sweep.cli.main import register
 from sweep.cli.request import read_request
 from sweep.console import closing_table as closing
 from sweep.console import final_summary
-from sweep.execution.driver import run
+from sweep.execution.driver import run_sweep
 from sweep.grid.plan import Plan, make_plan
 from sweep.store import DatasetWriter, load, read_manifest
 from tests.paths import ROOT
@@ -31,13 +31,13 @@ def ran(directory, *more: str) -> tuple[Plan, str]:
     """Run a grid and return its plan and its directory."""
     register()
     grid, settings = read_request([*WORDS, *more, f"output.dir={directory}"])
-    assert run(grid, settings, ["sweep"]) == 0
+    assert run_sweep(grid, settings, ["sweep"]) == 0
     return make_plan(grid), str(directory)
 
 
 def printed(plan: Plan, directory: str) -> list[str]:
     console = Console(file=io.StringIO(), width=400)
-    final_summary.report(plan, directory, ["sweep"], console)
+    final_summary.print_summary(plan, directory, ["sweep"], console)
     return console.file.getvalue().splitlines()  # type: ignore[attr-defined]
 
 
