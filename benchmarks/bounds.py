@@ -41,22 +41,22 @@ def timed(call: Callable[[], T]) -> tuple[T, float]:
 
 
 def measure(name: str, trace: Trace) -> None:
-    found, seconds = timed(lambda: loads(trace))
+    port_loads, seconds = timed(lambda: loads(trace))
     print(
         f"{name}: {trace.ports} ports, {len(trace)} coflows, {len(trace.src)} flows, "
-        f"{len(found.port)} loads read in {seconds:.3f} s"
+        f"{len(port_loads.port)} loads read in {seconds:.3f} s"
     )
-    report("isolation", lambda: isolation(found).mean_s)
-    report("single port", lambda: single_port(found).mean_s)
+    show("isolation", lambda: isolation(port_loads).mean_s)
+    show("single port", lambda: single_port(port_loads).mean_s)
     for effort in (EFFORT // 10, EFFORT, EFFORT * 4):
-        report(f"partition, {effort:.1e} jobs", partition_of(found, effort))
+        show(f"partition, {effort:.1e} jobs", partition_of(port_loads, effort))
 
 
-def partition_of(found: Loads, effort: int) -> Callable[[], float]:
-    return lambda: partition(found, effort).mean_s
+def partition_of(port_loads: Loads, effort: int) -> Callable[[], float]:
+    return lambda: partition(port_loads, effort).mean_s
 
 
-def report(name: str, call: Callable[[], float]) -> None:
+def show(name: str, call: Callable[[], float]) -> None:
     value, seconds = timed(call)
     print(f"  {name:26} {value:10.4f} s   in {seconds:6.3f} s")
 

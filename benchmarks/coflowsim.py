@@ -34,8 +34,9 @@ REPEATS = 5
 WARM = """
 import sys, time
 from core.coflowsim import ENGINE
+from core.schedulers import schedulers
 begin = time.perf_counter()
-ENGINE.warm(sys.argv[1:] or None)
+ENGINE.warm(schedulers()[name] for name in sys.argv[1:] or schedulers())
 print(time.perf_counter() - begin)
 """
 
@@ -76,7 +77,7 @@ def main(path: str | None = None, *names: str) -> None:
             cold, warm = warm_seconds(cache, *group), warm_seconds(cache, *group)
         print(f"| {label} | {cold:.1f} | {warm:.2f} |", flush=True)
     trace = load(path)
-    ENGINE.warm()
+    ENGINE.warm(schedulers().values())
     print(f"\n{trace.name}: {len(trace)} coflows, {len(trace.src)} flows, {trace.ports} ports\n")
     print(f"| scheduler | s per point (median of {REPEATS}) | mean CCT in s | recomputations |")
     print("|---|---|---|---|")

@@ -26,8 +26,8 @@ def main(seeds: int = 10) -> None:
     print(f"| fact | published trace | fb_like, median over {seeds} seeds (min … max) |")
     print("|---|---|---|")
     for name, published in FACEBOOK.items():
-        found = [row[name] for row in rows]
-        low, middle, high = (_number(v) for v in (min(found), np.median(found), max(found)))
+        values = [row[name] for row in rows]
+        low, middle, high = (_number(v) for v in (min(values), np.median(values), max(values)))
         print(f"| {name} | {_number(published)} | {middle} ({low} … {high}) |")
 
 

@@ -43,8 +43,9 @@ VARIANTS: tuple[dict[str, Value], ...] = (
 WARM = """
 import sys, time
 from core.fluid import ENGINE
+from core.schedulers import schedulers
 begin = time.process_time()
-ENGINE.warm(sys.argv[1:] or None)
+ENGINE.warm(schedulers()[name] for name in sys.argv[1:] or schedulers())
 print(time.process_time() - begin)
 """
 
@@ -75,7 +76,7 @@ def compiling(names: list[str]) -> None:
 
 
 def running(trace: Trace, names: list[str]) -> None:
-    ENGINE.warm(names)
+    ENGINE.warm(schedulers()[name] for name in names)
     print(f"{trace.name}: {len(trace)} coflows, {len(trace.src)} flows, {trace.ports} ports\n")
     print("| scheduler | with | CPU s | decisions | mean CCT in s |")
     print("|---|---|---|---|---|")

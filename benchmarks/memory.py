@@ -29,17 +29,17 @@ def resident(pid: int) -> float:
 
 
 def workers(mark: str) -> list[int]:
-    found = []
-    for place in Path("/proc").glob("[0-9]*"):
+    pids = []
+    for process in Path("/proc").glob("[0-9]*"):
         try:
             if (
-                b"ray::" in (place / "cmdline").read_bytes()[:6]
-                and mark.encode() in (place / "environ").read_bytes()
+                b"ray::" in (process / "cmdline").read_bytes()[:6]
+                and mark.encode() in (process / "environ").read_bytes()
             ):
-                found.append(int(place.name))
+                pids.append(int(process.name))
         except OSError:
             continue
-    return found
+    return pids
 
 
 TOY = ("workload=toy",)
@@ -47,9 +47,9 @@ COFLOWS = ("workload.ports=10", "engine.trigger=coflow", "output.coflows=true")
 """Points of 5 ms with 526 coflows."""
 
 
-def measure(n: int, *more: str) -> tuple[float, float, float]:
+def measure(n: int, *words: str) -> tuple[float, float, float]:
     """Return the largest resident sets of driver and worker [MB], and the time [s]."""
-    mark = f"SWEEP_MEMORY_{os.getpid()}_{n}_{len(more)}"
+    mark = f"SWEEP_MEMORY_{os.getpid()}_{n}_{len(words)}"
     with tempfile.TemporaryDirectory() as folder:
         began = time.perf_counter()
         process = subprocess.Popen(
@@ -57,7 +57,7 @@ def measure(n: int, *more: str) -> tuple[float, float, float]:
                 *(sys.executable, "-m", "sweep", "scheduler=aalo"),
                 "queue.base=range(2,102)",
                 f"queue.first_threshold_mb=range(1,{1 + n // 100})",
-                *(f"output.dir={folder}/out", *more),
+                *(f"output.dir={folder}/out", *words),
             ],
             cwd=folder,
             env=os.environ | {"PYTHONPATH": str(ROOT), mark: "1"},

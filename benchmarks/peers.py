@@ -77,33 +77,33 @@ tuner.fit()
 """
 
 
-def ours(*more: str) -> Callable[[int, str], list[str]]:
+def ours(*words: str) -> Callable[[int, str], list[str]]:
     def command(n: int, folder: str) -> list[str]:
         first = max(1, n // 100)
         return [
             *(sys.executable, "-m", "sweep", "scheduler=aalo", "workload=toy"),
             f"queue.base=range(2,{2 + min(n, 100)})",
             f"queue.first_threshold_mb=range(1,{1 + first})",
-            *(f"output.dir={folder}/out", *more),
+            *(f"output.dir={folder}/out", *words),
         ]
 
     return command
 
 
-def script(text: str, *more: str) -> Callable[[int, str], list[str]]:
+def script(text: str, *words: str) -> Callable[[int, str], list[str]]:
     def command(n: int, folder: str) -> list[str]:
-        place = Path(folder) / "script.py"
-        place.write_text(text)
-        return [sys.executable, str(place), str(n), *(m.format(folder=folder) for m in more)]
+        file = Path(folder) / "script.py"
+        file.write_text(text)
+        return [sys.executable, str(file), str(n), *(m.format(folder=folder) for m in words)]
 
     return command
 
 
-def hydra(*more: str) -> Callable[[int, str], list[str]]:
+def hydra(*words: str) -> Callable[[int, str], list[str]]:
     def command(n: int, folder: str) -> list[str]:
-        place = Path(folder) / "script.py"
-        place.write_text(HYDRA)
-        return [sys.executable, str(place), "-m", f"+x=range({n})", *more]
+        file = Path(folder) / "script.py"
+        file.write_text(HYDRA)
+        return [sys.executable, str(file), "-m", f"+x=range({n})", *words]
 
     return command
 
@@ -148,10 +148,10 @@ def seconds(path: str, n: int) -> tuple[float, float]:
         code = (
             f"from sweep import load; t = load({folder + '/out'!r}); print(len(t), t.wall_s.sum())"
         )
-        said = subprocess.run(
+        done = subprocess.run(
             [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
         )
-        rows, simulated = said.stdout.split()
+        rows, simulated = done.stdout.split()
         assert int(rows) == n
         return took, float(simulated) / (2 if "Ray" in path else 1)
 
@@ -198,21 +198,23 @@ def main() -> None:
     print(f"{'path':<30} {'start s':>8}" + "".join(f" {f'ms/point, N={n}':>22}" for n in sizes))
     for path, (_, most, needs) in PATHS.items():
         try:
-            there = importlib.util.find_spec(needs) is not None
+            installed = importlib.util.find_spec(needs) is not None
         except ModuleNotFoundError:
-            there = False
-        if not there:
+            installed = False
+        if not installed:
             print(f"{path:<30} left out: {needs} is not installed")
             continue
         try:
-            start, own = typical(path, 1, 3)
+            start, simulated_alone = typical(path, 1, 3)
             cells = []
             for n in sizes:
                 if n > most:
                     cells.append("–")
                     continue
                 took, simulated = typical(path, n, 3 if most > SLOW else 1)
-                cells.append(f"{1000 * (took - start - (simulated - own)) / (n - 1):.3f}")
+                cells.append(
+                    f"{1000 * (took - start - (simulated - simulated_alone)) / (n - 1):.3f}"
+                )
         except RuntimeError as error:
             print(f"{path:<30} failed: {error}")
             continue

@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from core.metrics import METRICS
-from sweep.store import ReportData
+from sweep.store import DatasetWriter
 
 ROOT = Path(__file__).resolve().parents[1]
 SCHEDULERS = ("asebf", "aalo", "varys", "fair", "fifo")
@@ -33,7 +33,7 @@ def write(directory: Path, points: int, coflows: int) -> int:
     ports = rng.integers(1, 100, (2, coflows))
     fixed = {"engine": "fluid", "workload": "fb_like", "engine_trigger": "flow", "seed": 0}
     rows = []
-    with ReportData.open(directory, details=["coflows"]) as dataset:
+    with DatasetWriter.open(directory, details=["coflows"]) as dataset:
         for k, (scheduler, width, threshold, base, replicate) in enumerate(grid):
             row = {
                 "point_id": f"{k:016x}",

@@ -97,7 +97,7 @@ def measure(size: Size, case: Case) -> dict[str, float]:
     from core.fluid import ENGINE, run
     from core.schedulers import schedulers
 
-    ENGINE.warm([case.scheduler])
+    ENGINE.warm([schedulers()[case.scheduler]])
     trace = synthetic(size)
     began = time.process_time()
     values = {"engine.trigger": case.trigger, "engine.bound": "none"}

@@ -36,15 +36,15 @@ def run(name: str, size: dict[str, int], seed: int, **changes: Any) -> Partition
 
 def cases() -> list[tuple[str, dict[str, Any]]]:
     """Partitioners with what varies: rates where there is sampling; SCID with limits as well."""
-    found: list[tuple[str, dict[str, Any]]] = []
+    variants: list[tuple[str, dict[str, Any]]] = []
     for name, record in partitioners().items():
         rates = RATES if SAMPLING_RATE in record.parameters else (None,)
         for rate in rates:
-            given = {} if rate is None else {"sampling_rate": rate}
-            found.append((name, given))
+            values = {} if rate is None else {"sampling_rate": rate}
+            variants.append((name, values))
             if name == "scid":
-                found.append((name, {**given, "limits_on_unsplit_keys": True}))
-    return found
+                variants.append((name, {**values, "limits_on_unsplit_keys": True}))
+    return variants
 
 
 def table() -> None:
@@ -52,13 +52,13 @@ def table() -> None:
     print(
         f"{'partitioner':18}{'s':>6}" + "".join(f"{f'a = {a}':>16}" for a in ZIPF) + "  fragments"
     )
-    for name, given in cases():
-        label = name + (" (limits)" if "limits_on_unsplit_keys" in given else "")
-        rate = f"{given['sampling_rate']:.0%}" if "sampling_rate" in given else "–"
+    for name, values in cases():
+        label = name + (" (limits)" if "limits_on_unsplit_keys" in values else "")
+        rate = f"{values['sampling_rate']:.0%}" if "sampling_rate" in values else "–"
         line = f"{label:18}{rate:>6}"
         fragments = 0.0
         for zipf in ZIPF:
-            parts = [run(name, SMALL, seed, zipf=zipf, **given) for seed in range(SEEDS)]
+            parts = [run(name, SMALL, seed, zipf=zipf, **values) for seed in range(SEEDS)]
             values = [fos(p.loads) for p in parts]
             line += f"{f'{np.mean(values):.4f} ± {np.std(values, ddof=1):.4f}':>16}"
             fragments = max(fragments, *(p.fragments_per_key for p in parts))

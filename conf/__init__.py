@@ -1,1 +1,4 @@
-"""The configuration: ``config.yaml`` and the experiments, found as ``pkg://conf``."""
+"""The configuration that comes with the project: ``config.yaml``, found as ``pkg://conf``.
+
+`conf.experiment` holds the grids kept in files.
+"""

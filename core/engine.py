@@ -1,14 +1,51 @@
-"""`Engine`: the record that an engine exports."""
+"""`Engine` and `Scheduler`: the records that engines and schedulers export.
+
+A scheduler brings one rule for each engine that can run it. Engines take schedulers as arguments
+and never list them, so a scheduler may import the engines.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
+from typing import Literal, Protocol
 
 from core.outcome import Outcome
 from core.parameters import Parameter, Values
-from core.schedulers import Scheduler
 from core.trace import Trace
+
+
+class Rule(Protocol):
+    """How one engine carries out a scheduler; each engine defines its own kinds of rule."""
+
+    @property
+    def parameters(self) -> tuple[Parameter, ...]:
+        """Parameters that the rule reads."""
+
+
+@dataclass(frozen=True)
+class Scheduler:
+    """A coflow scheduler.
+
+    Attributes
+    ----------
+    name : str
+        ``scheduler=<name>`` on the command line.
+    summary : str
+        One line for the help text.
+    source : str
+        Paper and section.
+    info : {"clairvoyant", "width", "blind"}
+        What it may look at: sizes; ports and attained bytes; attained bytes alone.
+    rules : mapping of str to Rule
+        By engine name. An engine that is not listed cannot run the scheduler.
+    """
+
+    name: str
+    summary: str
+    source: str
+    info: Literal["clairvoyant", "width", "blind"]
+    rules: Mapping[str, Rule]
 
 
 @dataclass(frozen=True)
@@ -29,7 +66,7 @@ class Engine:
         Keys of workloads that make no difference in this engine: its points do not read them.
     run : callable (trace, scheduler, values) → Outcome
         `values` holds every checked parameter that the point reads, by key.
-    warm : callable (names) → None
+    warm : callable (schedulers) → None
         Compile or load the kernels of these schedulers.
     check : callable (scheduler, values) → None, optional
         Raises `InputError` for values that are allowed one by one but not together.
@@ -41,5 +78,5 @@ class Engine:
     parameters: tuple[Parameter, ...]
     ignores: frozenset[str]
     run: Callable[[Trace, Scheduler, Values], Outcome]
-    warm: Callable[[Iterable[str]], None]
+    warm: Callable[[Iterable[Scheduler]], None]
     check: Callable[[Scheduler, Values], None] | None = None

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
+from core.job_measures import means
 from core.outcome import Outcome
-from core.shuffle.job_measures import means
 from core.statistics import gap, mean
 from core.trace import BINS, Trace
 

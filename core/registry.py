@@ -13,6 +13,7 @@ from core.parameters import Parameter, Values, parents_first
 from core.schedulers import schedulers
 from core.shuffle.axes import partitioner_of
 from core.trace import Trace
+from core.watch import unwatch
 from core.workloads import workloads
 
 
@@ -63,4 +64,7 @@ def check(engine: str, scheduler: str, values: Values) -> None:
 
 def simulate(trace: Trace, engine: str, scheduler: str, values: Values) -> Outcome:
     """Run one point: a trace under a scheduler in an engine."""
-    return engines()[engine].run(trace, schedulers()[scheduler], values)
+    try:
+        return engines()[engine].run(trace, schedulers()[scheduler], values)
+    finally:
+        unwatch()

@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import TraceError
+from core.job_measures import JobMeasures
 
 Floats = npt.NDArray[np.float64]
 Ints = npt.NDArray[np.int64]
@@ -60,7 +61,7 @@ class Trace:
     records : Records, optional
         Kept where the source gave mappers and reducers: CoflowSim rounds each record.
     shuffle : tuple of JobMeasures
-        Where a partitioner made the coflows: how each came out (`core.shuffle.job_measures`).
+        Where a partitioner made the coflows: how each came out (`core.job_measures`).
     """
 
     name: str
@@ -73,7 +74,7 @@ class Trace:
     size_bytes: Floats
     mb_bytes: float = 1e6
     records: Records | None = None
-    shuffle: tuple[Any, ...] = ()
+    shuffle: tuple[JobMeasures, ...] = ()
 
     def __post_init__(self) -> None:
         for value in (*vars(self).values(), *vars(self.records or self).values()):

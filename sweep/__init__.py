@@ -1,5 +1,17 @@
 """Parameter sweeps: from a command line to a Parquet dataset.
 
+In the order of a sweep:
+
+==================  ==============================================================
+`sweep.__main__`    ``python -m sweep`` and ``coflow-sweep``
+`sweep.cli`         words and configuration files to a request; knows Hydra
+`sweep.execution`   a request to a finished dataset; knows Ray
+`sweep.grid`        a request to unique points with ids
+`sweep.store`       rows to Parquet and back; knows pyarrow
+`sweep.console`     the plan, the tables and the summary in the terminal
+`sweep.report`      a dataset to figures and a page
+==================  ==============================================================
+
 >>> from sweep import load  # doctest: +SKIP
 >>> load("outputs/latest")  # doctest: +SKIP
 """

@@ -3,26 +3,40 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 import threading
+from contextlib import suppress
 
 
 def run() -> int:
     """Run the command line; return the exit code."""
     try:
+        with suppress(ValueError):  # not in the main thread
+            # Until the sweep takes the signals itself, SIGTERM ends it as Ctrl-C does.
+            signal.signal(signal.SIGTERM, signal.default_int_handler)
         from sweep.cli.main import main
 
         code = main()
-    except KeyboardInterrupt:  # before there is anything to keep
+    except KeyboardInterrupt:  # before there is anything to keep, or after all is kept
         print("interrupted", file=sys.stderr)
         code = 130
-    if any(thread.name in ("points", "ray") for thread in threading.enumerate()):
-        # A point in compiled code, or a start of Ray, that nobody waits for: an orderly exit
-        # would trip over it.
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(code)
+    if "ray" in sys.modules or any(thread.name == "points" for thread in threading.enumerate()):
+        # An orderly exit would trip over a point in compiled code, over a Ray that is half
+        # started, or over the threads that Ray's library has left.
+        leave(code)
     return code
+
+
+def leave(code: int) -> None:
+    """End the process at once; nothing but what is printed waits to be written."""
+    with suppress(ValueError):
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
+    for stream in (sys.stdout, sys.stderr):
+        with suppress(OSError, ValueError):
+            stream.flush()
+    os._exit(code)
 
 
 if __name__ == "__main__":

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import subprocess
-import sys
 from pathlib import Path
 
-from tests.paths import ROOT
+from tests.commands import here
 
 GRID = (
     *("scheduler=asebf,aalo,varys", "width=receiver,max", "queue.first_threshold_mb=5,20"),
@@ -29,22 +26,17 @@ AUTO = (
 )
 TOY = ("+experiment=worked_example", "output.coflows=true")
 
-
-def run(module: str, *words: str) -> subprocess.CompletedProcess[str]:
-    """Run ``python -m module``."""
-    return subprocess.run(
-        [sys.executable, "-m", module, *words],
-        cwd=ROOT,
-        env=os.environ | {"PYTHONPATH": str(ROOT)},
-        capture_output=True,
-        text=True,
-        timeout=400,
-        check=False,
-    )
+RUN_OF = {
+    **dict.fromkeys(("gantt",), "toy"),
+    **dict.fromkeys(("fos_rate", "fos_zipf", "reducer_loads", "sampling_gain"), "shuffle"),
+    **dict.fromkeys(("rate_curve",), "auto"),
+    **dict.fromkeys(("compare",), "both"),
+}
+"""The run that each figure is drawn from; the others are drawn from ``grid``."""
 
 
 def sweep(directory: Path, *words: str) -> Path:
-    """Run a sweep in one process; return where its dataset lies."""
-    done = run("sweep", *words, "executor=local", f"output.dir={directory}")
+    """Run a sweep in this process; return where its dataset lies."""
+    done = here(*words, "executor=local", f"output.dir={directory}")
     assert done.returncode == 0, done.stdout + done.stderr
     return directory

@@ -11,6 +11,14 @@ so the sums of all ports add up. Percentiles are not bounded by any of this.
     isolation     no coflow has a port
     single_port   every coflow with load at the best port has that one
     partition     the best that a search of fixed length finds
+
+=========================  ====================================================================
+`core.bounds.port_loads`   the load of each coflow at each port
+`core.bounds.srpt`         preemptive SRPT on one machine
+`core.bounds.bound`        `Bound`: a partition and what it proves; `isolation`, `single_port`
+`core.bounds.search`       the search for a partition that proves much
+`core.bounds.memo`         one bound per trace, remembered within a process
+=========================  ====================================================================
 """
 
 from __future__ import annotations

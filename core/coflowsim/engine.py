@@ -11,12 +11,12 @@ from core.coflowsim import fair, loop, matching
 from core.coflowsim.rules import FairPerFlow, InOrder, Matching, Queues, Rule
 from core.coflowsim.sizes import MB, RoundedDemand, demand
 from core.coflowsim.state import State, new_state
-from core.engine import Engine
+from core.engine import Engine, Scheduler
 from core.errors import SimulationError
 from core.outcome import Outcome
 from core.parameters import Values, defaults
-from core.schedulers import Scheduler, schedulers
 from core.trace import Floats, Ints, Trace, from_flows
+from core.watch import watch
 
 _SECOND_BYTES = 134217728.0
 """Bytes that a link carries in 1024 ms."""
@@ -41,6 +41,7 @@ def run(trace: Trace, scheduler: Scheduler, values: Values) -> Outcome:
     # Milliseconds with the noise of seconds · 1000 removed: admissions compare them exactly.
     arrival_ms = np.round(trace.arrival_s * 1e3, 6)
     state = new_state(sizes, arrival_ms)
+    watch(state.coflow.finish)
     events = _simulate(state, sizes, rule, values)
     stuck = np.flatnonzero(state.coflow.finish < 0)
     if len(stuck):
@@ -118,19 +119,19 @@ def java_doubles(seed: int, n: int) -> Floats:
     return draws
 
 
-def warm(names: Iterable[str] | None = None) -> None:
-    """Compile the kernels of some schedulers (of all), or load them from the cache.
+def warm(schedulers: Iterable[Scheduler]) -> None:
+    """Compile the kernels that some schedulers need, or load them from the cache.
 
-    Three coflows are run under one scheduler of each kind.
+    Runs three coflows under one scheduler of each kind of rule.
     """
     mesh = [(s, d, 3e6 * (1 + s + d)) for s in (0, 1) for d in (0, 1, 2)]
     trace = from_flows("warm", 3, [(1, 0.0, mesh), (2, 0.5, mesh[:3]), (3, 30.0, mesh[1:2])])
     kinds: dict[Any, tuple[Scheduler, Rule]] = {}
-    for name in schedulers() if names is None else names:
-        rule = schedulers()[name].rules.get("coflowsim")
+    for scheduler in schedulers:
+        rule = scheduler.rules.get("coflowsim")
         if isinstance(rule, Rule):
             kernel = loop if isinstance(rule, InOrder | Queues) else type(rule)
-            kinds[kernel] = schedulers()[name], rule
+            kinds[kernel] = scheduler, rule
     for scheduler, rule in kinds.values():
         run(trace, scheduler, defaults(rule.parameters))
 

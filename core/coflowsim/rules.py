@@ -1,41 +1,15 @@
-"""What a scheduler declares for the `coflowsim` engine, and the parameters of its queues."""
+"""Rules for the `coflowsim` engine: what a scheduler declares in order to run there."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
 
-import numpy as np
-
+from core import queues
 from core.coflowsim.sizes import RoundedDemand
 from core.parameters import Parameter, Values
+from core.queues import BASE, COUNT, FIRST_THRESHOLD
 from core.trace import Floats
-
-FIRST_THRESHOLD = Parameter(
-    "queue.first_threshold_mb",
-    float,
-    10.0,
-    "upper limit of the highest queue (Q0)",
-    unit="MB",
-    minimum=0.0,
-    open_minimum=True,
-)
-BASE = Parameter(
-    "queue.base",
-    float,
-    10.0,
-    "growth of the limit from queue to queue (E)",
-    minimum=1.0,
-    open_minimum=True,
-)
-COUNT = Parameter("queue.count", int, 10, "number of queues (K)", minimum=1, maximum=1000)
-WIDTH = Parameter(
-    "width",
-    str,
-    "receiver",
-    "what the attained bytes are divided by",
-    choices=("receiver", "sender", "max", "min", "sum", "flows"),
-)
 
 
 @dataclass(frozen=True)
@@ -76,15 +50,6 @@ class Matching:
 Rule = InOrder | Queues | FairPerFlow | Matching
 
 
-def widths(demand: RoundedDemand, width: str) -> Floats:
-    """Width of each coflow by one of the definitions of `WIDTH`, shape (n,)."""
-    senders, receivers = demand.senders, demand.receivers
-    by_name = {
-        "receiver": receivers,
-        "sender": senders,
-        "max": np.maximum(senders, receivers),
-        "min": np.minimum(senders, receivers),
-        "sum": senders + receivers,
-        "flows": demand.flows,
-    }
-    return by_name[width].astype(np.float64)
+def widths(demand: RoundedDemand, kind: str) -> Floats:
+    """Return the width of each coflow by one of the choices of `core.queues.WIDTH`, shape (n,)."""
+    return queues.widths(kind, demand.senders, demand.receivers, demand.flows)

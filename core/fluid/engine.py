@@ -8,14 +8,13 @@ import numpy as np
 import numpy.typing as npt
 
 from core.bounds import bound_of
-from core.engine import Engine
+from core.engine import Engine, Scheduler
 from core.errors import ParameterError
 from core.fluid.demand import demand
 from core.fluid.rules import Ordered, Queues, Rule
 from core.fluid.runner import drive, queue_weights
 from core.outcome import Outcome
 from core.parameters import Parameter, Values, defaults
-from core.schedulers import Scheduler, schedulers
 from core.trace import Floats, Trace, from_flows
 
 GIGABIT = 1.25e8
@@ -128,16 +127,15 @@ def _capacity(trace: Trace, name: str, bytes_per_s: npt.ArrayLike) -> Floats:
     return capacity
 
 
-def warm(names: Iterable[str] | None = None) -> None:
-    """Compile the kernels of some schedulers (of all), or load them from the cache.
+def warm(schedulers: Iterable[Scheduler]) -> None:
+    """Compile the kernels that some schedulers need, or load them from the cache.
 
-    Three coflows are run under one scheduler of each kind.
+    Runs three coflows under one scheduler of each kind of rule.
     """
     mesh = [(s, d, 3e6 * (1 + s + d)) for s in (0, 1) for d in (0, 1, 2)]
     trace = from_flows("warm", 3, [(1, 0.0, mesh), (2, 0.5, mesh[:3]), (3, 30.0, mesh[1:2])])
     kinds = {}
-    for name in schedulers() if names is None else names:
-        scheduler = schedulers()[name]
+    for scheduler in schedulers:
         rule = scheduler.rules.get("fluid")
         kinds[type(rule), isinstance(rule, Ordered) and rule.kernel is None] = scheduler, rule
     for scheduler, rule in kinds.values():

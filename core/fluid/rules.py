@@ -6,9 +6,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Literal
 
-from core.coflowsim.rules import BASE, COUNT, FIRST_THRESHOLD
 from core.fluid.view import View
 from core.parameters import Parameter, Values
+from core.queues import BASE, COUNT, FIRST_THRESHOLD
 from core.trace import Floats
 
 ORDER = Parameter(

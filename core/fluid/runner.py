@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 
 import numpy as np
 
+from core.engine import Scheduler
 from core.errors import ParameterError, SimulationError
 from core.fluid.demand import Demand
 from core.fluid.kernels import coflow_rates, dclas, fair, madd, matching, remaining
@@ -15,8 +16,8 @@ from core.fluid.rules import Matching, Ordered, Queues, Rule
 from core.fluid.state import FluidState, new_fluid_state
 from core.fluid.view import View
 from core.parameters import Value, Values
-from core.schedulers import Scheduler
 from core.trace import Floats, Ints
+from core.watch import watch
 
 MB = 1e6
 _CODES = {
@@ -41,16 +42,19 @@ def drive(sizes: Demand, scheduler: Scheduler, rule: Rule, values: Values) -> tu
     if isinstance(rule, Ordered):
         net = new_fluid_state(sizes)
         set_clock(net, values)
+        watch(net.coflow.finish)
         state = _run_ordered(net, sizes, scheduler, rule, values)
         finish = np.array(net.coflow.finish, np.float64)
     elif isinstance(rule, Queues):
         net = new_fluid_state(sizes)
         set_clock(net, values)
+        watch(net.coflow.finish)
         state = _run_queues(net, sizes, scheduler, rule, values)
         finish = np.array(net.coflow.finish, np.float64)
     else:
         net = new_pairs(sizes)
         set_clock(net, values)
+        watch(net.finish)
         if isinstance(rule, Matching):
             state = matching.simulate(net, matching.new_hold(net.capacity))
         else:

@@ -9,6 +9,7 @@ import numpy.typing as npt
 
 from core.fluid.demand import Demand
 from core.fluid.state import FluidState
+from core.queues import widths
 from core.trace import Floats, Ints
 
 Number = TypeVar("Number", np.float64, np.int64)
@@ -81,16 +82,7 @@ class View:
 
     def width(self, kind: str) -> Floats:
         """Return ``receiver``, ``sender``, ``max``, ``min`` or ``sum`` of both, or ``flows``."""
-        senders, receivers = self.senders, self.receivers
-        by_name = {
-            "receiver": receivers,
-            "sender": senders,
-            "max": np.maximum(senders, receivers),
-            "min": np.minimum(senders, receivers),
-            "sum": senders + receivers,
-            "flows": self.flows,
-        }
-        return by_name[kind].astype(np.float64)
+        return widths(kind, self.senders, self.receivers, self.flows)
 
     @property
     def size_bytes(self) -> Floats:

@@ -1,7 +1,20 @@
-"""Schedulers. One file a scheduler; each exports ``SCHEDULER = Scheduler(…)``."""
+"""Schedulers: each is one file that exports ``SCHEDULER = Scheduler(…)``.
+
+`core.engine` has the record that such a file exports.
+"""
 
 from __future__ import annotations
 
-from core.schedulers._base import Scheduler, schedulers
+import sys
+from functools import cache
+
+from core.engine import Scheduler
+from core.plugins import discover
 
 __all__ = ["Scheduler", "schedulers"]
+
+
+@cache
+def schedulers() -> dict[str, Scheduler]:
+    """Return every scheduler by name."""
+    return discover(sys.modules[__name__], Scheduler, "SCHEDULER")

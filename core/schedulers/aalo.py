@@ -7,7 +7,7 @@ import numpy as np
 from core import coflowsim, fluid
 from core.coflowsim.sizes import RoundedDemand
 from core.parameters import Values
-from core.schedulers._base import Scheduler
+from core.schedulers import Scheduler
 from core.trace import Floats
 
 

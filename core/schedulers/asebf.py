@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from core import coflowsim, fluid
-from core.coflowsim.rules import BASE, COUNT, FIRST_THRESHOLD, WIDTH
 from core.coflowsim.sizes import RoundedDemand
 from core.fluid.rules import QUEUE_PARAMETERS
 from core.parameters import Values
-from core.schedulers._base import Scheduler
+from core.queues import BASE, COUNT, FIRST_THRESHOLD, WIDTH
+from core.schedulers import Scheduler
 from core.trace import Floats
 
 

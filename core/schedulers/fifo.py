@@ -8,7 +8,7 @@ from core.coflowsim import InOrder
 from core.coflowsim.sizes import RoundedDemand
 from core.fluid import Ordered, View
 from core.parameters import Values
-from core.schedulers._base import Scheduler
+from core.schedulers import Scheduler
 from core.trace import Floats
 
 

@@ -6,7 +6,7 @@ from core.coflowsim import InOrder
 from core.fluid import Ordered, View
 from core.fluid.rules import BACKFILL, ORDER
 from core.parameters import Values
-from core.schedulers._base import Scheduler
+from core.schedulers import Scheduler
 from core.trace import Floats
 
 

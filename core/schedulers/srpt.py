@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from core.fluid import Matching
-from core.schedulers._base import Scheduler
+from core.schedulers import Scheduler
 
 SCHEDULER = Scheduler(
     name="srpt",

@@ -1,17 +1,14 @@
-"""The record that a partitioner exports, and the list of all of them."""
+"""The record that a partitioner exports."""
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
 from core.errors import ShuffleError
 from core.parameters import Parameter, Values
-from core.plugins import discover
 from core.shuffle.keys import KeyCounts
 from core.shuffle.partition import Partition
 
@@ -79,10 +76,3 @@ class Partitioner:
         if self.check is not None:
             self.check(known)
         return self.rule(data, buckets, known, rng)
-
-
-@cache
-def partitioners() -> dict[str, Partitioner]:
-    """Return every partitioner by name."""
-    package = importlib.import_module("core.shuffle.partitioners")
-    return discover(package, Partitioner, "PARTITIONER")

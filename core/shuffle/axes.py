@@ -7,8 +7,9 @@ from dataclasses import replace
 from functools import cache
 
 from core.parameters import Parameter, Values
-from core.shuffle._base import Partitioner, partitioners
+from core.shuffle._base import Partitioner
 from core.shuffle.parameters import REDUCE_PARAMETERS
+from core.shuffle.partitioners import partitioners
 from core.shuffle.sources import SOURCE, SOURCES
 
 TRACED = "traced"

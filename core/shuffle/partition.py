@@ -9,11 +9,12 @@ import numpy as np
 import numpy.typing as npt
 
 from core.errors import ShuffleError
+from core.job_measures import Curve
 from core.shuffle.balance import predicted_fos
 from core.shuffle.bucket_plan import BucketPlan
 from core.shuffle.draws import Floats, Ints
 from core.shuffle.keys import KeyCounts
-from core.shuffle.sampling import Sample
+from core.shuffle.sample import Sample
 
 MAX_FLOWS = 2**26
 """Most pairs of a split and a bucket."""
@@ -48,27 +49,6 @@ class Prediction:
     predicted_fos: float
     planned_fos: float
     cost_s: float = 0.0
-
-
-@dataclass(frozen=True, eq=False)
-class Curve:
-    """What ``sampling_rate=auto`` weighed, one entry a rate.
-
-    Attributes
-    ----------
-    rate, cost_s, total_s, predicted_fos, actual_fos : array of float64, shape (rates,)
-        Sampling rate; time of the pre-pass [s]; pre-pass and slowest reducer T(s) [s]; ε(s);
-        factor of skew of the records when the job runs with that rate.
-    chosen : int
-        Index of the smallest T(s), of equal ones the lowest rate.
-    """
-
-    rate: Floats
-    cost_s: Floats
-    total_s: Floats
-    predicted_fos: Floats
-    actual_fos: Floats
-    chosen: int
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,84 +1,90 @@
-"""The sample that a partitioner plans by: reservoirs of all splits, as counts per key."""
+"""The seam between partitioners and their sample: `sampling` draws it for every rule alike.
+
+A partitioner that plans by a sample writes a `SampleRule` and wraps it. All of them then get the
+same sample for one seed, pay the same time for it, and can let ``sampling_rate=auto`` choose the
+rate: the rule runs at each of `RATES`, and the smallest predicted time counts.
+"""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Callable
+from dataclasses import replace
+from typing import cast
 
 import numpy as np
 
-from core.shuffle.draws import Floats, Ints, spread, spread_rows
+from core.job_measures import Curve
+from core.parameters import Values
+from core.shuffle._base import Rule
+from core.shuffle.balance import fos, predicted_fos
+from core.shuffle.bucket_plan import BucketPlan
+from core.shuffle.costs import prepass_s, total_s
 from core.shuffle.keys import KeyCounts
+from core.shuffle.parameters import AUTO, SAMPLING_RATE
+from core.shuffle.partition import Partition, predict
+from core.shuffle.sample import Sample, draw_sample, reservoir_sizes
+
+RATES = (0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1.0)
+"""Rates that ``sampling_rate=auto`` tries."""
+
+SampleRule = Callable[[KeyCounts, int, Values, np.random.Generator, Sample], Partition]
+"""A rule that is passed the sample: (data, buckets, values, rng, sample) → Partition."""
 
 
-@dataclass(frozen=True, eq=False)
-class Sample:
-    """What was drawn, over all splits.
+def sampling(rule: SampleRule) -> Rule:
+    """Turn a rule that is given a sample into one that draws it, at the rate asked for."""
 
-    Attributes
-    ----------
-    size : int
-        Records in the sample.
-    hits : array of int64, shape (K,)
-        Sampled records of each key.
-    estimate : array of float64, shape (K,)
-        Estimated records of each key: hits times records over sample size, split by split.
-    """
+    def partition(
+        data: KeyCounts, buckets: int, values: Values, rng: np.random.Generator
+    ) -> Partition:
+        rate = values[SAMPLING_RATE.key]
+        if rate != AUTO:
+            return _at_rate(rule, data, buckets, values, rng, cast(float, rate))
+        seeds = rng.integers(0, 2**63, len(RATES))
+        tried = [
+            _at_rate(rule, data, buckets, values, np.random.default_rng(seed), rate)
+            for rate, seed in zip(RATES, seeds, strict=True)
+        ]
+        curve = _curve(data, buckets, values, tried)
+        return replace(tried[curve.chosen], curve=curve)
 
-    size: int
-    hits: Ints
-    estimate: Floats
-
-    @property
-    def distinct(self) -> int:
-        """Number of keys in the sample."""
-        return int(np.count_nonzero(self.hits))
-
-    @property
-    def unseen(self) -> float:
-        """Share of the records whose keys are not in the sample, by Good and Turing: f₁ / size.
-
-        f₁ is the number of keys that were hit once.
-        """
-        return int(np.count_nonzero(self.hits == 1)) / max(self.size, 1)
+    return partition
 
 
-def reservoir_sizes(split_records: Ints, rate: float) -> Ints:
-    """Sample size k_m of each split: its records times the rate, rounded, but at least one.
+def with_prediction(
+    partition: Partition, sample: Sample, plan: BucketPlan | None, values: Values
+) -> Partition:
+    """Add what the sample told, and what it cost."""
+    data = partition.data
+    cost = prepass_s(data, sample.size / max(data.records, 1), sample.distinct, values)
+    prediction = predict(data, partition.buckets, sample, plan, cost)
+    return replace(partition, prediction=prediction, plan=plan)
 
-    >>> reservoir_sizes(np.array([250, 10, 0]), 0.01).tolist()
-    [2, 1, 0]
-    """
-    rounded = np.rint(rate * split_records).astype(np.int64)
-    sizes: Ints = np.minimum(np.maximum(rounded, 1), split_records)
-    return sizes
+
+def _at_rate(
+    rule: SampleRule,
+    data: KeyCounts,
+    buckets: int,
+    values: Values,
+    rng: np.random.Generator,
+    rate: float,
+) -> Partition:
+    sample = draw_sample(data, reservoir_sizes(data.split_records, rate), rng)
+    placed = rule(data, buckets, values, rng, sample)
+    return with_prediction(placed, sample, placed.plan, values)
 
 
-def draw_sample(data: KeyCounts, sizes: Ints, rng: np.random.Generator) -> Sample:
-    """Draw ``sizes[m]`` records from each split without replacement, as reservoirs do.
-
-    With a matrix, split by split. Without one, all splits of one size together: given the keys'
-    totals, the sampled places are a fixed set in a random arrangement of the records, so that
-    the sum is hypergeometric as well. It is then drawn independently of counts per split, of
-    which it depends only through terms of relative order 1/records.
-
-    Parameters
-    ----------
-    data : KeyCounts
-    sizes : array of int64, shape (M,)
-        At most the splits' records.
-    rng : numpy.random.Generator
-    """
-    hits = np.zeros(data.keys.count, np.int64)
-    estimate = np.zeros(data.keys.count)
-    if data.matrix is not None:
-        drawn = spread_rows(rng, data.matrix, sizes)
-        weights = data.split_records / np.maximum(sizes, 1)
-        return Sample(int(sizes.sum()), drawn.sum(axis=0), weights @ drawn)
-    left = data.total.copy()
-    kinds, splits = np.unique(np.stack((data.split_records, sizes)), axis=1, return_counts=True)
-    for records, size, count in zip(*kinds, splits, strict=True):
-        drawn = spread(rng, left, int(size * count))
-        left -= drawn
-        hits += drawn
-        estimate += drawn * (records / max(size, 1))
-    return Sample(int(sizes.sum()), hits, estimate)
+def _curve(data: KeyCounts, buckets: int, values: Values, tried: list[Partition]) -> Curve:
+    predictions = [p.prediction for p in tried if p.prediction is not None]
+    total = [
+        total_s(data, buckets, rate, k.cost_s, values)
+        for rate, k in zip(RATES, predictions, strict=True)
+    ]
+    return Curve(
+        rate=np.array(RATES),
+        cost_s=np.array([p.cost_s for p in predictions]),
+        total_s=np.array(total),
+        predicted_fos=np.array([predicted_fos(data.records, buckets, rate) for rate in RATES]),
+        actual_fos=np.array([fos(p.loads) for p in tried]),
+        chosen=int(np.argmin(total)),
+    )

@@ -1,16 +1,13 @@
-"""The record that a workload exports, and the list of all of them."""
+"""The record that a workload exports."""
 
 from __future__ import annotations
 
-import importlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cache
 
 import numpy as np
 
 from core.parameters import Parameter, Values, completed
-from core.plugins import discover
 from core.shuffle.axes import TRACED, partitioner_of, shuffle_parameters
 from core.trace import Trace
 from core.workloads._jobs import Jobs, serve
@@ -88,9 +85,3 @@ class Workload:
 SEED = Parameter(
     "workload.seed", int, None, "seed of the generator; empty: the sweep's seed", minimum=0
 )
-
-
-@cache
-def workloads() -> dict[str, Workload]:
-    """Return every workload by name."""
-    return discover(importlib.import_module("core.workloads"), Workload, "WORKLOAD")

@@ -8,9 +8,10 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.errors import TraceError
+from core.job_measures import JobMeasures
 from core.parameters import Values
 from core.shuffle import KeyCounts, Partition, Partitioner
-from core.shuffle.job_measures import JobMeasures, measure_job
+from core.shuffle.measure import measure_job
 from core.trace import LATEST_S, Floats, Ints, Ports, Trace
 
 Draw = Callable[[np.random.Generator], KeyCounts]

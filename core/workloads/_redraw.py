@@ -7,10 +7,11 @@ from typing import cast
 
 import numpy as np
 
+from core.job_measures import JobMeasures
 from core.parameters import Values
 from core.shuffle import Partitioner, draw
-from core.shuffle.job_measures import JobMeasures, measure_job
 from core.shuffle.keys import MAX_RECORDS
+from core.shuffle.measure import measure_job
 from core.trace import Floats, Ports, Trace, from_records, make_records
 from core.workloads._jobs import coflow_arrival_s, hosts_of, job_seeds
 

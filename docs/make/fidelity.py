@@ -92,7 +92,7 @@ def lines(block: Block, widths: Sequence[str]) -> list[Line]:
 
 
 def simulate(block: Block, workload: Sequence[str], lines: Sequence[Line]) -> Results:
-    """Run lines on a workload by a sweep; both are given as words of its command line."""
+    """Run lines on a workload by a sweep; both as words of its command line."""
     grid = {
         "scheduler": [line.scheduler for line in lines],
         "width": [line.width for line in lines if line.width],
@@ -104,13 +104,13 @@ def simulate(block: Block, workload: Sequence[str], lines: Sequence[Line]) -> Re
         if code != 0:
             raise SystemExit(code)
         table = pd.read_parquet(f"{directory}/dataset/results").sort_values("replicate")
-    found = {}
+    results = {}
     for line in lines:
         wanted = table["scheduler"] == line.scheduler
         for column, value in zip(("width", "queue_first_threshold_mb"), line[1:], strict=True):
             wanted &= table[column].isna() if value is None else table[column] == value
-        found[line] = table.loc[wanted, list(METRICS)].reset_index(drop=True)
-    return found
+        results[line] = table.loc[wanted, list(METRICS)].reset_index(drop=True)
+    return results
 
 
 def section(workload: Sequence[str], widths: Sequence[str]) -> str:
@@ -121,21 +121,21 @@ def section(workload: Sequence[str], widths: Sequence[str]) -> str:
         "---|--:|--:|--:|--:",
     ]
     for claim in CLAIMS:
-        cells = [_compared(found, claim) for found in results]
+        cells = [_compared(block_results, claim) for block_results in results]
         rows.append("|".join([claim.text, claim.published, *cells]))
     text = _table(rows)
-    for block, found in zip(BLOCKS, results, strict=True):
-        text += f"\n**{block.title}** (`{' '.join(block.words)}`)\n\n" + block_table(found)
+    for block, block_results in zip(BLOCKS, results, strict=True):
+        text += f"\n**{block.title}** (`{' '.join(block.words)}`)\n\n" + block_table(block_results)
     return text
 
 
-def block_table(found: Results) -> str:
+def block_table(results: Results) -> str:
     """Return the table of one engine, one row a line."""
     head = (
         "scheduler|width|Q0 [MB]|mean [s]|p50 [s]|p95 [s]|gap|over Aalo, 10 MB|over Aalo, same Q0"
     )
     rows = [head, "---|---|--:|" + "--:|" * 5 + "--:"]
-    for line, metrics in found.items():
+    for line, metrics in results.items():
         mean = metrics.mean()
         over = [AALO, Line("aalo", None, line.threshold_mb) if line.threshold_mb else None]
         cells = [
@@ -146,15 +146,18 @@ def block_table(found: Results) -> str:
             f"{mean['p50_cct_s']:.3f}",
             f"{mean['p95_cct_s']:.2f}",
             "–" if pd.isna(mean["gap"]) else f"{100 * mean['gap']:.0f} %",
-            *("–" if o in (None, line) else _compared(found, Claim("", "", o, line)) for o in over),
+            *(
+                "–" if o in (None, line) else _compared(results, Claim("", "", o, line))
+                for o in over
+            ),
         ]
         rows.append("|".join(cells))
     return _table(rows)
 
 
-def _compared(found: Results, claim: Claim) -> str:
+def _compared(results: Results, claim: Claim) -> str:
     """Return the mean over seeds of a comparison, and its range where there are several."""
-    slow, fast = (found[line][claim.metric] for line in (claim.slow, claim.fast))
+    slow, fast = (results[line][claim.metric] for line in (claim.slow, claim.fast))
     if claim.is_ratio:
         values, unit, digits = slow / fast, "×", 2
     else:
@@ -187,21 +190,23 @@ def main() -> None:
     parser.add_argument("--trace", type=Path, default=TRACE, help="FB2010-1Hr-150-0.txt")
     parser.add_argument("--executor", default="ray", choices=("ray", "local"))
     parser.add_argument("--seeds", type=int, default=5, help="of fb_like")
-    given = parser.parse_args()
-    executor = f"executor={given.executor}"
+    options = parser.parse_args()
+    executor = f"executor={options.executor}"
     todo: dict[str, Callable[[], str]] = {
         "fb_like": lambda: section(
-            ["workload=fb_like", f"replicates={given.seeds}", executor], WIDTHS[:3]
+            ["workload=fb_like", f"replicates={options.seeds}", executor], WIDTHS[:3]
         )
     }
-    if given.trace.is_file():
-        path = f"workload.path='{given.trace.resolve()}'"
+    if options.trace.is_file():
+        path = f"workload.path='{options.trace.resolve()}'"
         todo["facebook"] = lambda: section(["workload=facebook", path, executor], WIDTHS)
     for name, make in todo.items():
         text = make()
         PATH.write_text(replaced(PATH.read_text(encoding="utf-8"), name, text), encoding="utf-8")
     if "facebook" not in todo:
-        print(f"no Facebook trace at {given.trace}: its tables stay as they are; give --trace FILE")
+        print(
+            f"no Facebook trace at {options.trace}: its tables stay as they are; give --trace FILE"
+        )
 
 
 if __name__ == "__main__":

@@ -42,12 +42,12 @@ def headline(table: pd.DataFrame) -> list[str]:
         rows = rows if threshold is None else rows[rows["queue_first_threshold_mb"] == threshold]
         (here,) = {1000 * value for value in rows["mean_cct_s"]}
         off = here / published - 1
-        said = "reproduces" if abs(here - published) < 1 else f"{100 * off:+.1f} %"
+        verdict = "reproduces" if abs(here - published) < 1 else f"{100 * off:+.1f} %"
         if scheduler == "asebf" and (width, threshold) == ("receiver", 10):
-            said += ": the settings that the text gives"
+            verdict += ": the settings that the text gives"
         lines.append(
             f"| `{scheduler}` | {width or '–'} | {f'{threshold} MB' if threshold else '–'} "
-            f"| {spaced(published)} | {spaced(here, 2)} | {said} |"
+            f"| {spaced(published)} | {spaced(here, 2)} | {verdict} |"
         )
     return lines
 
@@ -61,8 +61,8 @@ def sensitivity(table: pd.DataFrame) -> list[str]:
     keys = ["queue_first_threshold_mb", "queue_base"]
     for engine, rows in table.groupby("engine", sort=False):
         aalo = rows[rows["scheduler"] == "aalo"].drop_duplicates("point_id").set_index(keys)
-        for scheduler, own in rows.groupby("scheduler", sort=False):
-            points = own.drop_duplicates("point_id").sort_values("mean_cct_s")
+        for scheduler, of_scheduler in rows.groupby("scheduler", sort=False):
+            points = of_scheduler.drop_duplicates("point_id").sort_values("mean_cct_s")
             mean, first = 1000 * points["mean_cct_s"], points.iloc[0]
             at = f"{first['queue_first_threshold_mb']:g} MB, base {first['queue_base']:g}"
             at = f"{first['width']}, {at}" if scheduler == "asebf" else at

@@ -22,10 +22,10 @@ def tables(directory: str) -> dict[str, str]:
     rows = load(directory)
     rows.loc[rows["predicted_fos"].isna() | (rows["shuffle_partitioner"] == "range"), KEYS[1]] = -1
     rows = rows.drop_duplicates("point_id")  # a rate that is not read makes no difference
-    found = {"fos": _pivot(rows[rows["scheduler"] == rows["scheduler"].iloc[0]], "fos_records", 3)}
+    pivots = {"fos": _pivot(rows[rows["scheduler"] == rows["scheduler"].iloc[0]], "fos_records", 3)}
     for scheduler, some in rows.groupby("scheduler"):
-        found[str(scheduler)] = _pivot(some.assign(ms=1000 * some["mean_cct_s"]), "ms", 0)
-    return found
+        pivots[str(scheduler)] = _pivot(some.assign(ms=1000 * some["mean_cct_s"]), "ms", 0)
+    return pivots
 
 
 def _pivot(rows: pd.DataFrame, metric: str, digits: int) -> str:

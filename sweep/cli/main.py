@@ -32,9 +32,9 @@ def main(argv: Sequence[str] | None = None) -> int:
             config_name=arguments.config_name,
             config_dir=arguments.config_dir,
         )
-        from sweep.execution.driver import run
+        from sweep.execution.driver import run_sweep
 
-        return run(*request, command=["python", "-m", "sweep", *words])
+        return run_sweep(*request, command=["python", "-m", "sweep", *words])
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         return 2

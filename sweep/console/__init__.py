@@ -6,5 +6,6 @@
 `sweep.console.closing_table`     the table of results: lines, means, comparisons
 `sweep.console.failures_table`    the table of failures, by message where there are many
 `sweep.console.fitted_table`      a table that fits itself to the console
+`sweep.console.phrases`           numbers with their nouns, and times in words
 ================================  ==========================================================
 """

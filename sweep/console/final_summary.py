@@ -1,4 +1,4 @@
-"""What is printed at the end: the table, what failed, and how to go on."""
+"""The end of a sweep: the table of results, the failures, and the command that goes on."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import shlex
 from collections import Counter
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -22,33 +21,34 @@ from sweep.grid.axes import several
 from sweep.grid.plan import Plan
 from sweep.grid.table import Index
 from sweep.store import read_results
+from sweep.store.row_values import Row
 
 MOST_ROWS = 1000
-"""Points of which a table is made; of more, those of the best lines and of the worst."""
+"""Points that a table is made of; with more points, those of the best and the worst lines."""
 
-Row = dict[str, Any]
 Means = npt.NDArray[np.float64]
 
 
 @dataclass
 class _Outcomes:
-    """What came of the points of a plan, by their places; a point counts by its newest row."""
+    """How the points of a plan ended, by their index in it; a point counts by its newest row."""
 
     ok: Index
     failed: Index
     mean: Means
-    """Mean CCT of every point [s], infinite where there is none."""
+    """Mean CCT of every point [s]; infinite without one."""
     messages: Counter[str]
+    """Failed points by message."""
     examples: dict[str, int]
-    """A point by message."""
+    """A failed point by message."""
 
 
-def report(plan: Plan, directory: str, command: Sequence[str], console: Console) -> int:
-    """Print the table, the failures and where the dataset lies; return how many points failed."""
-    found = _outcomes(plan, directory)
-    shown, lines = _shown(plan, found.ok, found.mean)
-    wanted = {*found.failed[:MOST_ROWS].tolist(), *found.examples.values()}
-    rows = _rows(plan, directory, [*shown.tolist(), *wanted])
+def print_summary(plan: Plan, directory: str, command: Sequence[str], console: Console) -> int:
+    """Print the table, the failures and the dataset's directory; return how many points failed."""
+    outcomes = _outcomes(plan, directory)
+    shown, lines = _shown(plan, outcomes.ok, outcomes.mean)
+    failures = {*outcomes.failed[:MOST_ROWS].tolist(), *outcomes.examples.values()}
+    rows = _rows(plan, directory, [*shown.tolist(), *failures])
     if done := [row for row in rows if row["status"] == "ok"]:
         print_table(done, console, of=lines)
     if failed := [row for row in rows if row["status"] != "ok"]:
@@ -56,39 +56,42 @@ def report(plan: Plan, directory: str, command: Sequence[str], console: Console)
         print_failures(
             failed,
             console,
-            of=len(found.ok) + len(found.failed),
-            counts=found.messages,
+            of=len(outcomes.ok) + len(outcomes.failed),
+            counts=outcomes.messages,
             axes=[name for name in axes if name != "scheduler"],
         )
         print_again("to run only the failed points again:", command, directory, console, True)
         if any(row["status"] == "timeout" for row in failed):
-            console.print("with the same sweep.timeout_s they end the same way: give them more")
+            console.print("points that timed out will time out again; raise sweep.timeout_s")
     console.print(f"dataset: {directory}", markup=False, soft_wrap=True)
-    return len(found.failed)
+    return len(outcomes.failed)
 
 
 def print_again(
-    what: str, command: Sequence[str], directory: str, console: Console, retry: bool = False
+    text: str, command: Sequence[str], directory: str, console: Console, retry: bool = False
 ) -> None:
-    """Print the command that goes on with a dataset, in one line to copy."""
-    own = ("output.dir=", "sweep.retry_failed=")
-    words = [word for word in command if not word.lstrip("+").startswith(own)]
+    """Print the command that continues with a dataset, in one line to copy."""
+    replaced = ("output.dir=", "sweep.retry_failed=")
+    words = [word for word in command if not word.lstrip("+").startswith(replaced)]
     words += [f"output.dir={_quoted(directory)}", *["sweep.retry_failed=true"] * retry]
-    console.print(f"{what} {shlex.join(words)}", markup=False, soft_wrap=True)
+    console.print(f"{text} {shlex.join(words)}", markup=False, soft_wrap=True)
 
 
 def _quoted(value: str) -> str:
     """Quote a value for Hydra's grammar unless it is plain.
 
-    Backslashes count only before a quotation mark, and are doubled there.
+    Backslashes count only before a quotation mark or a reference, and are doubled there.
     """
+    if value.startswith("~"):  # the name of a directory, not a home
+        value = f"./{value}"
     if value.isascii() and all(c.isalnum() or c in "/._-" for c in value):
         return value
+    value = re.sub(r"(\\*)\$\{", lambda m: 2 * m[1] + "\\${", value)
     return '"' + re.sub(r'(\\*)("|\Z)', lambda m: 2 * m[1] + ('\\"' if m[2] else ""), value) + '"'
 
 
 def _outcomes(plan: Plan, directory: str) -> _Outcomes:
-    known = np.zeros(len(plan.points), np.int8)
+    status = np.zeros(len(plan.points), np.int8)  # 1: ok, −1: failed
     mean = np.full(len(plan.points), np.inf)
     messages: Counter[str] = Counter()
     examples: dict[str, int] = {}
@@ -96,56 +99,56 @@ def _outcomes(plan: Plan, directory: str) -> _Outcomes:
     try:
         for rows in read_results(directory, columns=columns):
             for row in rows:
-                place = plan.points.index_of(row["point_id"])
-                if place is None or known[place]:
+                index = plan.points.index_of(row["point_id"])
+                if index is None or status[index]:
                     continue
-                known[place] = 1 if row["status"] == "ok" else -1
+                status[index] = 1 if row["status"] == "ok" else -1
                 if row["mean_cct_s"] is not None:
-                    mean[place] = row["mean_cct_s"]
+                    mean[index] = row["mean_cct_s"]
                 if row["status"] != "ok":
                     message = message_of(row)
                     messages[message] += 1
                     if len(examples) < MOST_ROWS:
-                        examples.setdefault(message, place)
-    except StoreError:  # nothing is finished, or it cannot be read: the run has said so
+                        examples.setdefault(message, index)
+    except StoreError:  # nothing is finished, or it cannot be read: the run has printed why
         pass
-    ok, failed = np.flatnonzero(known == 1), np.flatnonzero(known == -1)
+    ok, failed = np.flatnonzero(status == 1), np.flatnonzero(status == -1)
     return _Outcomes(ok, failed, mean, messages, examples)
 
 
 def _shown(plan: Plan, ok: Index, mean: Means) -> tuple[Index, int | None]:
-    """Return the places of the points of the lines to show, and of how many if not of all.
+    """Return the points of the lines to show, and the number of lines if not all are shown.
 
     A line is a point, or the mean over its replicates and seeds. Besides the best and the worst
-    lines there are the first of the grid, and the first of their workload, engine, fabric and so
-    on: those that they are compared with.
+    lines, the first line of the grid is shown, and the first one of each context that is shown:
+    the others are compared with it.
     """
     if len(ok) <= MOST_ROWS:
         return ok, None
-    line, circumstances = plan.lines(is_context)
+    line, context = plan.lines(is_context)
     names, first, number = np.unique(line[ok], return_index=True, return_inverse=True)
     if len(names) <= MOST_LINES:
         return ok, None
     means = np.bincount(number, mean[ok]) / np.bincount(number)
     ranked = np.argsort(means, kind="stable")
     shown = np.array([number[0], *ranked[:BEST], *ranked[BEST:][-WORST:]])
-    here = circumstances[ok]
-    for condition in np.unique(here[first[shown]]):
-        shown = np.append(shown, number[np.argmax(here == condition)])
+    context = context[ok]
+    for number_of_context in np.unique(context[first[shown]]):
+        shown = np.append(shown, number[np.argmax(context == number_of_context)])
     return ok[np.isin(number, shown)], len(names)
 
 
-def _rows(plan: Plan, directory: str, places: Collection[int]) -> list[Row]:
+def _rows(plan: Plan, directory: str, points: Collection[int]) -> list[Row]:
     """Return the newest row of some points, in the order of the grid."""
-    found: dict[int, Row] = {}
-    wanted = {plan.points.name(place): place for place in places}
+    newest: dict[int, Row] = {}
+    index_by_id = {plan.points.name(index): index for index in points}
     unread = dict.fromkeys(p.column for p in parameters().values())
     try:
-        for rows in read_results(directory, ids=wanted):
+        for rows in read_results(directory, ids=index_by_id):
             for row in rows:
                 name = row["point_id"]
                 shown = plan.points[name].shown()
-                found.setdefault(wanted[name], row | unread | shown)
+                newest.setdefault(index_by_id[name], row | unread | shown)
     except StoreError:
         pass
-    return [found[place] for place in sorted(found)]
+    return [newest[index] for index in sorted(newest)]

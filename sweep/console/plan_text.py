@@ -11,6 +11,7 @@ from rich.console import Console
 
 from core.errors import StoreError
 from core.keys import KIND
+from sweep.console.phrases import count, duration
 from sweep.grid.axes import Interval
 from sweep.grid.combinations import count_combinations
 from sweep.grid.options import REPLICATES
@@ -125,25 +126,3 @@ def _seconds(directory: str) -> Mapping[Kind, float]:
     except StoreError:  # of another version: no estimate
         pass
     return {kind: math.fsum(of_kind) / len(of_kind) for kind, of_kind in times.items()}
-
-
-def duration(seconds: float) -> str:
-    """Return a time in words.
-
-    >>> duration(0.2), duration(75), duration(7260)
-    ('a second', '75 s', '121 min')
-    """
-    if seconds < 1:
-        return "a second"
-    if seconds < 120:
-        return f"{seconds:.0f} s"
-    return f"{seconds / 60:.0f} min" if seconds < 3 * 3600 else f"{seconds / 3600:.1f} h"
-
-
-def count(number: int, noun: str) -> str:
-    """Return a number with its noun.
-
-    >>> count(1, "point"), count(2, "point")
-    ('1 point', '2 points')
-    """
-    return f"{number} {noun}" if number == 1 else f"{number} {noun}s"

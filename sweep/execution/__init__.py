@@ -1,13 +1,16 @@
 """From a plan to a finished dataset. The only importer of Ray is `sweep.execution.ray_executor`.
 
-==============================  ========================================================
-`sweep.execution.driver`        one sweep: plan, run, store, print
-`sweep.execution.worker`        what runs a point, on a Ray worker or in this process
-`sweep.execution.ray_executor`  points on Ray workers
-`sweep.execution.chunks`        which points go to a worker together, and which one to blame
-`sweep.execution.ray_cleanup`   ends the processes that Ray leaves behind
-`sweep.execution.signals`       Ctrl-C and SIGTERM
-`sweep.execution.progress`      the line that shows how far the sweep is
-`sweep.execution.manifest`      ``manifest.json``
-==============================  ========================================================
+==================================  ============================================================
+`sweep.execution.driver`            one sweep: plan, run, store, print
+`sweep.execution.output_directory`  where a dataset goes, and ``outputs/latest``
+`sweep.execution.manifest`          ``manifest.json``
+`sweep.execution.local`             points in this process
+`sweep.execution.ray_executor`      points on Ray workers
+`sweep.execution.chunks`            which points go to a worker together, and which one to blame
+`sweep.execution.worker`            runs points, on a Ray worker or in this process
+`sweep.execution.ray_cleanup`       ends the processes that Ray leaves behind
+`sweep.execution.signals`           Ctrl-C and SIGTERM
+`sweep.execution.progress`          the line that shows how far the sweep is
+`sweep.execution.remaining_time`    how long the sweep will still take
+==================================  ============================================================
 """

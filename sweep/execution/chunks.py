@@ -1,21 +1,22 @@
 """Which points go to a worker together, and which one is to blame when a worker ends.
 
-Pure bookkeeping: no Ray, no clock of its own. A worker reports its points in order, so what a
-chunk has not reported begins with the point that ran when the worker ended, or with points whose
-report was lost. Only a point that was alone is ever blamed for a death, and only one that was
-known to run for a timeout; the others of the chunk are handed out again. A worker that dies before
-its first point says little about it: that counts only where no worker comes to begin any more.
+Pure bookkeeping: no Ray, no clock. A worker sends its results in the order of the chunk. When it
+ends, the first point without a result is the one that ran, or one whose result was lost on the
+way. So a point is blamed for a death only if it was alone in its chunk, and for a timeout only if
+it is certain that it ran; the other points of the chunk go to another worker. A worker that dies
+before its first point says little about that point: such deaths count only while no worker manages
+to start.
 """
 
 from __future__ import annotations
 
 import math
 from collections import Counter, deque
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from sweep.execution.worker import REPORT_S, Result, failed, not_ok
+from sweep.execution.worker import REPORT_S, Message, Result, failed, not_ok
 from sweep.grid.point import Point
 
 CHUNK_S = 1.0
@@ -27,32 +28,32 @@ MOST_POINTS = 1000
 UNBEGUN = 25
 """Deaths before a first point that count as one after it: most of a short life is its start."""
 
-REPORT_COST_S = 0.001
-"""Seconds that a report takes a worker, about."""
+MESSAGE_COST_S = 0.001
+"""Seconds that a message takes a worker, about."""
 
 
 @dataclass(eq=False)
 class Chunk:
-    """Points on their way.
+    """Points that are with a worker, or will be.
 
     Attributes
     ----------
     points : list of Point
-        What the worker has not reported yet, in its order.
+        Those without a result, in the order in which the worker runs them.
     trace : object
-        Whatever stands for their workload.
+        What stands for their workload.
     careful : bool
-        The worker reports a point before the next begins: the first of `points` is running.
-    heard : float or None
-        When the worker last reported [s]; None before it has begun.
+        The worker sends each result before the next point begins: the first of `points` is running.
+    since : float or None
+        When the first of `points` began, at the latest [s]; None before the worker has begun.
     late : Point or None
-        The point for which the worker was told to end.
+        The point that ran for too long, so that the worker is ended.
     """
 
     points: list[Point]
     trace: Any
     careful: bool = False
-    heard: float | None = None
+    since: float | None = None
     late: Point | None = None
 
 
@@ -63,11 +64,11 @@ class ChunkQueue:
     Parameters
     ----------
     points : sequence of Point
-        Those of one workload one after the other; each is looked at when it is due.
+        Those of one workload one after the other; each is resolved when it is due.
     prepare : callable (point) → object
         Builds the workload of a point; called once a workload, when its first point is due.
     size : int, optional
-        Points per chunk; about `CHUNK_S` worth if not given.
+        Points per chunk; by default about `CHUNK_S` worth.
     timeout_s : float, optional
         Longest time for a point [s].
     retries : int
@@ -91,7 +92,7 @@ class ChunkQueue:
         self._trace_id: str | None = None
         self._again: deque[Chunk] = deque()
         self._deaths: Counter[str] = Counter()
-        # By scheduler: deaths since a worker that had a point of it last came to begin.
+        # By scheduler: deaths since a worker last began a chunk with a point of it.
         self._unbegun: Counter[str] = Counter()
 
     @property
@@ -105,7 +106,7 @@ class ChunkQueue:
         Parameters
         ----------
         slots : int
-            Workers; a chunk is small enough that all have work to the end.
+            Workers; a chunk is small enough that all of them have work to the end.
         """
         if self._again:
             yield self._again.popleft()
@@ -134,36 +135,36 @@ class ChunkQueue:
             seconds += self.cost_s.get(point.scheduler, CHUNK_S)
             chunk.append(self._pop(point))
         # A timeout that strikes the right point at once is worth some time, but not too much.
-        careful = self.timeout_s is not None and seconds > 10 * REPORT_COST_S * len(chunk)
+        careful = self.timeout_s is not None and seconds > 10 * MESSAGE_COST_S * len(chunk)
         return Chunk(chunk, self._trace, careful)
 
-    def heard(self, chunk: Chunk, results: Iterable[Result], now: float) -> None:
-        """Note what a worker has reported."""
-        if chunk.heard is None:
+    def receive(self, chunk: Chunk, message: Message, now: float) -> None:
+        """Take note of a worker's message that has come at the time `now` [s]."""
+        if chunk.since is None:
             for point in chunk.points:
                 self._unbegun.pop(point.scheduler, None)
-        chunk.heard = now
-        for result in results:
+        chunk.since = now - message.running_s
+        for result in message.results:
             del chunk.points[0]
             name, wall = result.row["scheduler"], result.row.get("wall_s")
             if wall is not None:
-                known = self.cost_s.get(name, wall)
-                self.cost_s[name] = 0.7 * known + 0.3 * wall
+                earlier = self.cost_s.get(name, wall)
+                self.cost_s[name] = 0.7 * earlier + 0.3 * wall
 
     def overdue(self, chunk: Chunk, now: float) -> bool:
-        """Whether a point of the chunk runs for longer than it may; asked once a chunk.
+        """Return whether a point of the chunk has run for too long; true only once a chunk.
 
-        The worker is to be ended then, with force, and the chunk given to `ended`.
+        The caller then ends the worker with force, and gives the chunk to `ended`.
         """
-        if self.timeout_s is None or chunk.heard is None or chunk.late or not chunk.points:
+        if self.timeout_s is None or chunk.since is None or chunk.late or not chunk.points:
             return False
-        if now - chunk.heard <= self.timeout_s + (0.0 if chunk.careful else REPORT_S):
+        if now - chunk.since <= self.timeout_s + (0.0 if chunk.careful else REPORT_S):
             return False
         chunk.late = chunk.points[0]
         return True
 
     def ended(self, chunk: Chunk, reason: BaseException, *, innocent: bool) -> Iterator[Result]:
-        """Queue what a worker has left over; yield the row of the point that is to blame.
+        """Queue the points that a worker leaves; yield the row of the one that is to blame.
 
         Parameters
         ----------
@@ -171,23 +172,23 @@ class ChunkQueue:
         reason : Exception
             Why the worker ended.
         innocent : bool
-            No point can be to blame: the machine went, or what it held.
+            No point can be to blame: the machine is gone, or what it held.
         """
         if not chunk.points:
             return
         first, *rest = chunk.points
-        known = chunk.careful or not rest
-        if chunk.heard is None and not innocent:
+        certain = chunk.careful or not rest
+        if chunk.since is None and not innocent:
             yield from self._never_began(chunk, reason)
         elif chunk.late is not None:
-            if known and first is chunk.late:
+            if certain and first is chunk.late:
                 yield not_ok(
                     first, "timeout", f"ran longer than sweep.timeout_s={self.timeout_s:g}"
                 )
                 self._queue(rest, chunk.trace)
             else:
                 self._queue(chunk.points, chunk.trace)
-        elif innocent or not known:
+        elif innocent or not certain:
             self._queue(chunk.points, chunk.trace)
         else:
             self._deaths[first.point_id] += 1
@@ -200,9 +201,9 @@ class ChunkQueue:
                 self._queue([first], chunk.trace)
 
     def _never_began(self, chunk: Chunk, reason: BaseException) -> Iterator[Result]:
-        """Queue a chunk whose worker died before the first point; yield a row at the last.
+        """Queue a chunk whose worker died before the first point; blame a point in the end.
 
-        Chance alone can kill many workers in a row, or the code of a scheduler does.
+        Many workers in a row can die by chance, or by the code of a scheduler.
         """
         first, *rest = chunk.points
         names = {point.scheduler for point in chunk.points}
@@ -223,10 +224,10 @@ class ChunkQueue:
 
 def _blamed(point: Point, died: int, when: str, reason: BaseException) -> Result:
     times = "time" if died == 1 else "times"
-    message = f"its worker died {died} {times}{when} ({_said(reason)})"
+    message = f"its worker died {died} {times}{when} ({_first_line(reason)})"
     return not_ok(point, "error", message, str(reason))
 
 
-def _said(reason: BaseException) -> str:
+def _first_line(reason: BaseException) -> str:
     lines = [line.strip() for line in str(reason).splitlines() if line.strip()]
     return f"{type(reason).__name__}: {lines[0]}" if lines else type(reason).__name__

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import datetime
 import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
+from functools import partial
 from typing import Any
 
 from rich.console import Console
@@ -16,22 +15,27 @@ from rich.console import Console
 from core.errors import GridError
 from core.jit import cache_directory
 from core.parameters import Value
-from sweep.console.final_summary import print_again, report
-from sweep.console.plan_text import count, describe, estimate
-from sweep.execution import ray_executor
+from sweep.console.final_summary import print_again, print_summary
+from sweep.console.phrases import count
+from sweep.console.plan_text import describe, estimate
+from sweep.execution.local import run_locally
 from sweep.execution.manifest import manifest_of, now
+from sweep.execution.output_directory import fresh_directory, point_latest_at
 from sweep.execution.progress import Progress
+from sweep.execution.ray_executor import RayExecutor
 from sweep.execution.signals import Interrupts
+from sweep.execution.worker import Executor, PointProgress, Result, warm
 from sweep.grid.grid import Grid
 from sweep.grid.plan import Plan, make_plan
 from sweep.grid.table import PointList
 from sweep.store import DatasetWriter
 
-Settings = Mapping[str, Value]
+Options = Mapping[str, Value]
+"""How the sweep runs and where it goes, by key."""
 
 
 class QuietConsole(Console):
-    """A console that falls silent where nobody listens any more: the sweep goes on."""
+    """A console that falls silent when its reader is gone: the sweep goes on."""
 
     def on_broken_pipe(self) -> None:
         """Print nothing from now on."""
@@ -40,8 +44,8 @@ class QuietConsole(Console):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def run(grid: Grid, settings: Settings, command: Sequence[str]) -> int:
-    """Plan, run, store and report; return the exit code.
+def run_sweep(grid: Grid, options: Options, command: Sequence[str]) -> int:
+    """Plan, run, store and print a summary; return the exit code.
 
     Returns
     -------
@@ -51,29 +55,29 @@ def run(grid: Grid, settings: Settings, command: Sequence[str]) -> int:
     Raises
     ------
     InputError
-        Before anything runs or is written. Later only where the dataset cannot be written any
-        more (a full disk): what was finished stays readable.
+        Before anything runs or is written; later only if the dataset cannot be written any more
+        (a full disk). What was finished stays readable.
     """
-    if settings["executor"] == "local" and settings["sweep.timeout_s"] is not None:
+    if options["executor"] == "local" and options["sweep.timeout_s"] is not None:
         raise GridError(
-            f"sweep.timeout_s={settings['sweep.timeout_s']:g}: executor=local runs points in this "
-            "process, where a busy one cannot be ended; leave one of the two out"
+            f"sweep.timeout_s={options['sweep.timeout_s']:g}: executor=local runs points in this "
+            "process, which cannot end a point that runs too long; remove one of the two"
         )
     console = QuietConsole(highlight=False, soft_wrap=False)
     plan = make_plan(grid)
     describe(plan, console)
-    if settings["sweep.dry_run"]:
-        workers = 1 if settings["executor"] == "local" else settings["ray.num_cpus"]
-        earlier = str(settings["output.dir"] or "outputs/latest")
+    if options["sweep.dry_run"]:
+        workers = 1 if options["executor"] == "local" else options["ray.num_cpus"]
+        earlier = str(options["output.dir"] or "outputs/latest")
         estimate(plan, earlier, int(workers or os.cpu_count() or 1), console)
         return 0
-    directory = str(settings["output.dir"] or _fresh_directory())
-    manifest = manifest_of(plan, settings, command)
-    interrupted = _execute(plan, settings, directory, manifest, console)
-    failed = report(plan, directory, command, console)
+    directory = str(options["output.dir"] or fresh_directory())
+    manifest = manifest_of(plan, options, command)
+    interrupted = _execute(plan, options, directory, manifest, console)
+    failed = print_summary(plan, directory, command, console)
     if interrupted:
         print_again(
-            f"interrupted: what was finished is in {directory}; to go on:",
+            f"interrupted: the results so far are in {directory}; to continue, run:",
             command,
             directory,
             console,
@@ -84,7 +88,7 @@ def run(grid: Grid, settings: Settings, command: Sequence[str]) -> int:
 
 def _execute(
     plan: Plan,
-    settings: Settings,
+    options: Options,
     directory: str,
     manifest: Mapping[str, Any],
     console: Console,
@@ -92,69 +96,78 @@ def _execute(
     """Run what is not finished and store it; return whether it was interrupted."""
     began = time.monotonic()
     tables = ("coflows", "reducers")
-    wanted = frozenset(table for table in tables if settings[f"output.{table}"])
+    details = frozenset(table for table in tables if options[f"output.{table}"])
     counts = {"ok": 0, "failed": 0}
-    with ExitStack() as stack:
+    local = options["executor"] == "local"
+    with Interrupts(leave=local) as interrupts, ExitStack() as stack:
+        start = partial(_executor, options, stop_requested=interrupts.requested_now)
         executor = None
-        if settings["ray.address"] is not None:
-            # A cluster that does not answer is bad input: found before anything is written.
-            executor = stack.enter_context(_executor(settings, plan.points.without(())))
-        data = stack.enter_context(DatasetWriter.open(directory, details=wanted))
-        _say_set_aside(data, plan, console)
-        passed_over = (
-            set() if settings["sweep.retry_failed"] else data.failed() & plan.points.keys()
-        )
-        todo = plan.points.without(data.finished() | passed_over)
-        data.write_manifest(manifest)
-        data.write_points(plan.rows, plan.digest())
-        _point_latest_at(directory)
-        if finished := len(plan.points) - len(todo) - len(passed_over):
-            console.print(
-                f"{count(finished, 'point')} finished in {directory}: {len(todo)} to run",
-                markup=False,
-            )
-        if passed_over:
-            console.print(
-                f"{count(len(passed_over), 'point')} failed before and will not run again without "
-                "sweep.retry_failed=true",
-                markup=False,
-            )
-        if todo and not _compiled():
-            console.print("compiling the kernels, once on this machine: this takes a while")
-        local = settings["executor"] == "local"
-        with Interrupts(console, leave=local) as interrupts:
-            try:
-                if executor is None:
-                    executor = stack.enter_context(
-                        _executor(settings, todo, lambda: interrupts.asked)
-                    )
-                interrupts.install()
-                with Progress(len(todo), console) as progress:
-                    results = executor(todo, wanted)
-                    _collect(results, data, progress, counts, settings, interrupts)
-            except KeyboardInterrupt:
-                pass
-            data.flush()
-            complete = sum(counts.values()) == len(todo)
-            if complete:
-                data.compact()
-        interrupted = interrupts.asked and not complete
+        if options["ray.address"] is not None:
+            # A Ray cluster that does not answer is bad input: found before anything is written.
+            executor = stack.enter_context(start(plan.points.without(())))
+        data = stack.enter_context(DatasetWriter.open(directory, details=details))
+        todo = _begin(plan, options, data, manifest, console)
+        point_latest_at(directory, str(manifest["started"]))
+        try:
+            if executor is None:
+                executor = stack.enter_context(start(todo))
+            interrupts.install()
+            with Progress(todo.kinds(), console) as progress:
+                results = executor(todo, details)
+                _collect(results, data, progress, counts, options, interrupts)
+        except KeyboardInterrupt:
+            interrupts.requested = True
+        data.flush()
+        complete = sum(counts.values()) == len(todo)
+        if complete:
+            data.compact()
+        interrupted = interrupts.requested and not complete
         ended = {"ended": now(), "wall_s": round(time.monotonic() - began, 3), **counts}
         state = "complete" if complete else "interrupted" if interrupted else "stopped"
         data.write_manifest({**manifest, **ended, "state": state})
     return interrupted
 
 
-def _say_set_aside(data: DatasetWriter, plan: Plan, console: Console) -> None:
-    for name, place in data.set_aside.items():
+def _begin(
+    plan: Plan,
+    options: Options,
+    data: DatasetWriter,
+    manifest: Mapping[str, Any],
+    console: Console,
+) -> PointList:
+    """Write what is certain before a point runs; return the points to run."""
+    _print_set_aside(data, plan, console)
+    passed_over = set() if options["sweep.retry_failed"] else data.failed() & plan.points.keys()
+    todo = plan.points.without(data.finished() | passed_over)
+    data.write_manifest(manifest)
+    data.write_points(plan.rows, plan.digest())
+    if finished := len(plan.points) - len(todo) - len(passed_over):
         console.print(
-            f"{name} is damaged: set aside as {place}; its points of this grid run again",
+            f"{count(finished, 'point')} finished in {data.shown}: {len(todo)} to run",
+            markup=False,
+        )
+    if passed_over:
+        console.print(
+            f"{count(len(passed_over), 'point')} failed before; add sweep.retry_failed=true to "
+            "run them again",
+            markup=False,
+        )
+    if todo and not _compiled():
+        console.print("compiling the kernels; this takes a while, once on this machine")
+    return todo
+
+
+def _print_set_aside(data: DatasetWriter, plan: Plan, console: Console) -> None:
+    for name, moved_to in data.set_aside.items():
+        console.print(
+            f"{name} is damaged and was moved to {moved_to}; its points of this grid run again",
             markup=False,
             soft_wrap=True,
         )
     if data.set_aside and (lost := len(data.without_result() - plan.points.keys())):
         console.print(
-            f"{count(lost, 'point')} of earlier grids without a result: give their commands again",
+            f"{count(lost, 'point')} of earlier grids lost their results; rerun those commands to "
+            "recompute them",
             markup=False,
             soft_wrap=True,
         )
@@ -167,22 +180,24 @@ def _compiled() -> bool:
 
 
 def _collect(
-    results: Iterator[ray_executor.Result | None],
+    results: Iterator[Result | PointProgress | None],
     data: DatasetWriter,
     progress: Progress,
     counts: dict[str, int],
-    settings: Settings,
+    options: Options,
     interrupts: Interrupts,
 ) -> None:
     for result in results:
-        if result is not None:
+        if isinstance(result, PointProgress):
+            progress.show(result)
+        elif result is not None:
             data.add(result.row, result.details)
             progress.add(result.row)
             ok = result.row["status"] == "ok"
             counts["ok" if ok else "failed"] += 1
-            if not ok and settings["sweep.fail_fast"]:
+            if not ok and options["sweep.fail_fast"]:
                 break
-        if interrupts.asked:
+        if interrupts.requested:
             break
         data.poll()
         progress.poll()
@@ -190,46 +205,24 @@ def _collect(
 
 @contextmanager
 def _executor(
-    settings: Settings, todo: PointList, asked: Callable[[], bool] = lambda: False
-) -> Iterator[ray_executor.Executor]:
+    options: Options, todo: PointList, stop_requested: Callable[[], bool] = lambda: False
+) -> Iterator[Executor]:
     def meanwhile() -> None:
-        ray_executor.warm((engine, scheduler) for scheduler, engine, _ in todo.kinds())
+        warm((engine, scheduler) for scheduler, engine, _ in todo.kinds())
 
-    if settings["executor"] == "local" or not todo:
-        yield ray_executor.run_locally
+    if options["executor"] == "local" or not todo:
+        yield run_locally
         return
-    given: dict[str, Any] = {
-        "address": settings["ray.address"],
-        "num_cpus": settings["ray.num_cpus"],
-        "chunk": settings["sweep.chunk"],
-        "timeout_s": settings["sweep.timeout_s"],
-        "retries": settings["sweep.retries"],
+    arguments: dict[str, Any] = {
+        "address": options["ray.address"],
+        "num_cpus": options["ray.num_cpus"],
+        "chunk": options["sweep.chunk"],
+        "timeout_s": options["sweep.timeout_s"],
+        "retries": options["sweep.retries"],
     }
-    with ray_executor.RayExecutor(
-        **{name: value for name, value in given.items() if value is not None},
+    with RayExecutor(
+        **{name: value for name, value in arguments.items() if value is not None},
         meanwhile=meanwhile,
-        asked=asked,
+        stop_requested=stop_requested,
     ) as executor:
         yield executor
-
-
-def _fresh_directory() -> str:
-    stem = f"outputs/{datetime.datetime.now():%Y-%m-%d_%H-%M-%S}"
-    path, n = stem, 1
-    while Path(path).exists():
-        n += 1
-        path = f"{stem}-{n}"
-    return path
-
-
-def _point_latest_at(directory: str) -> None:
-    """Let ``outputs/latest`` point to a dataset that lies in ``outputs``."""
-    path = Path(directory)
-    if "://" in directory or path.resolve().parent != Path("outputs").resolve():
-        return
-    aside = Path(f"outputs/.latest-{os.getpid()}")
-    try:
-        aside.symlink_to(path.resolve().name)
-        aside.replace("outputs/latest")
-    except OSError:
-        aside.unlink(missing_ok=True)

@@ -17,14 +17,12 @@ from sweep.grid.axes import Interval
 from sweep.grid.plan import Plan
 
 
-def manifest_of(
-    plan: Plan, settings: Mapping[str, Value], command: Sequence[str]
-) -> dict[str, Any]:
-    """Return the manifest of a sweep that begins: what, how, with which versions, where."""
+def manifest_of(plan: Plan, options: Mapping[str, Value], command: Sequence[str]) -> dict[str, Any]:
+    """Return the manifest of a sweep that begins: what runs how, where, with which versions."""
     packages = ("coflow-sweep", "ray", "numba", "numpy", "pyarrow", "hydra-core")
     return {
         "command": shlex.join(command),
-        "settings": dict(settings),
+        "settings": dict(options),
         "axes": {k: str(v) if isinstance(v, Interval) else v for k, v in plan.axes.items()},
         "grid_rows": len(plan.rows),
         "points": len(plan.points),
@@ -41,22 +39,22 @@ def manifest_of(
 
 
 def _versions(packages: Sequence[str]) -> dict[str, str | None]:
-    found: dict[str, str | None] = {}
+    versions: dict[str, str | None] = {}
     for package in packages:
         try:
-            found[package] = metadata.version(package)
+            versions[package] = metadata.version(package)
         except metadata.PackageNotFoundError:
-            found[package] = None
-    return found
+            versions[package] = None
+    return versions
 
 
 def _git_commit() -> str | None:
-    """Return the commit of the code that runs, None where it is not a checkout."""
+    """Return the commit of the code that runs; None outside a checkout."""
     root = Path(__file__).resolve().parent.parent
     if not (root / ".git").exists():
         return None
     try:
-        said = subprocess.run(
+        process = subprocess.run(
             ["git", "-C", str(root), "describe", "--always", "--dirty", "--abbrev=40"],
             capture_output=True,
             text=True,
@@ -65,9 +63,9 @@ def _git_commit() -> str | None:
         )
     except (OSError, subprocess.SubprocessError):
         return None
-    return said.stdout.strip()
+    return process.stdout.strip()
 
 
 def now() -> str:
-    """Return the time as it stands in manifests: ISO 8601, UTC."""
+    """Return the time as manifests have it: ISO 8601, UTC."""
     return datetime.datetime.now(datetime.UTC).isoformat(timespec="seconds")

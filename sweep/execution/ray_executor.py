@@ -1,6 +1,6 @@
-"""Run points: on Ray, or in this process. The only importer of Ray.
+"""Runs points on Ray workers. The only importer of Ray.
 
-Both executors take points and yield one result for each, as they finish. A workload is built or
+The executor takes points and yields one result for each, as they finish. A workload is built or
 read once, put in the object store once, and read by all workers of a machine without a copy.
 """
 
@@ -22,16 +22,17 @@ import sweep
 from core.errors import InputError
 from sweep.execution.chunks import Chunk, ChunkQueue
 from sweep.execution.ray_cleanup import Guard
-from sweep.execution.worker import Details, Executor, Result, run_chunk, run_locally, warm
+from sweep.execution.worker import Details, Message, PointProgress, Result, run_chunk
 from sweep.grid.point import Point, build_trace
-
-__all__ = ["Details", "Executor", "RayExecutor", "Result", "run_locally", "warm"]
 
 COUNT_EVERY_S = 2.0
 """Seconds between looks at how many CPUs a Ray cluster has: machines come and go."""
 
 SHUTDOWN_S = 4.0
 """Seconds that Ray may take to shut down by itself."""
+
+LOOK_S = 0.005
+"""Seconds between looks whether Ray is up: so long a signal may meet the handlers of Ray."""
 
 THREAD = "ray"
 """Name of the thread in which Ray was started."""
@@ -98,14 +99,14 @@ class RayExecutor:
         How often a point whose worker died is tried again before it is blamed.
     meanwhile : callable, optional
         Runs beside Ray's start.
-    asked : callable, optional
+    stop_requested : callable, optional
         Whether to give up while Ray starts. The process should end by ``os._exit`` then: a
         thread of the name `THREAD` is still at it. What it starts ends with the process.
 
     Raises
     ------
     KeyboardInterrupt
-        `asked` said so.
+        `stop_requested` returned true.
     InputError
         The address cannot be reached.
     """
@@ -118,7 +119,7 @@ class RayExecutor:
         timeout_s: float | None = None,
         retries: int = 3,
         meanwhile: Callable[[], None] | None = None,
-        asked: Callable[[], bool] = lambda: False,
+        stop_requested: Callable[[], bool] = lambda: False,
     ) -> None:
         self._size, self._timeout_s, self._retries = chunk, timeout_s, retries
         self._errors: list[BaseException] = []
@@ -134,10 +135,10 @@ class RayExecutor:
             target=self._live, args=(address, num_cpus), name=THREAD, daemon=True
         )
         self._thread.start()
-        while not self._up.wait(0.05) or (beside.is_alive() and not self._errors):
-            if asked():
+        while not self._up.wait(LOOK_S) or (beside.is_alive() and not self._errors):
+            if stop_requested():
                 raise KeyboardInterrupt
-            beside.join(0.05)
+            beside.join(LOOK_S)
         if self._errors:
             self.__exit__()
             raise self._errors[0]
@@ -187,8 +188,10 @@ class RayExecutor:
         self._over.set()
         self._thread.join()
 
-    def __call__(self, points: Sequence[Point], wanted: Details) -> Iterator[Result | None]:
-        """Run points; yield results as they finish, and None where none came for a while."""
+    def __call__(
+        self, points: Sequence[Point], details: Details
+    ) -> Iterator[Result | PointProgress | None]:
+        """Run points; yield results as they finish, and None if none came for a while."""
         work = ChunkQueue(
             points,
             lambda point: self._ray.put(build_trace(point)),
@@ -203,17 +206,18 @@ class RayExecutor:
                     if isinstance(item, Result):
                         yield item
                     else:
-                        stream = self._task.remote(item.points, item.trace, wanted, item.careful)
+                        stream = self._task.remote(item.points, item.trace, details, item.careful)
                         flying[stream] = item
             streams = list(flying)
             ready, _ = self._ray.wait(streams, timeout=0.2) if streams else ([], [])
             if not ready:
                 yield None
             for stream in ready:
-                results, over = self._listen(stream, flying[stream], work)
+                message, over = self._listen(stream, flying[stream], work)
                 if over:
                     del flying[stream]
-                yield from results
+                yield from message.results
+                yield message.progress
             self._end_overdue(flying, work)
 
     def _count(self) -> int:
@@ -223,11 +227,11 @@ class RayExecutor:
             self._slots = max(1, int(self._ray.cluster_resources().get("CPU", 1)))
         return self._slots
 
-    def _listen(self, stream: Any, chunk: Chunk, work: ChunkQueue) -> tuple[list[Result], bool]:
-        """Return what a worker reports, and whether that was the last of it."""
+    def _listen(self, stream: Any, chunk: Chunk, work: ChunkQueue) -> tuple[Message, bool]:
+        """Return a worker's message, and whether that was its last one."""
         errors = self._ray.exceptions
         try:
-            results: list[Result] = self._ray.get(next(stream))
+            message: Message = self._ray.get(next(stream))
         except StopIteration:
             reason: BaseException = RuntimeError("it stopped")
         except errors.RuntimeEnvSetupError as error:
@@ -235,10 +239,10 @@ class RayExecutor:
         except errors.RayError as error:
             reason = error
         else:
-            work.heard(chunk, results, time.monotonic())
-            return results, False
+            work.receive(chunk, message, time.monotonic())
+            return message, False
         innocent = isinstance(reason, errors.NodeDiedError | errors.ObjectLostError)
-        return list(work.ended(chunk, reason, innocent=innocent)), True
+        return Message(list(work.ended(chunk, reason, innocent=innocent))), True
 
     def _end_overdue(self, flying: Mapping[Any, Chunk], work: ChunkQueue) -> None:
         """End the workers whose point runs for too long: there is no other way to stop one."""

@@ -1,4 +1,4 @@
-"""Ctrl-C and SIGTERM, noted rather than raised."""
+"""Ctrl-C and SIGTERM are noted, not raised."""
 
 from __future__ import annotations
 
@@ -7,24 +7,22 @@ import signal
 import threading
 from typing import Any
 
-from rich.console import Console
+SIGNALS = (signal.SIGINT, signal.SIGTERM)
 
 
 class Interrupts:
-    """Ctrl-C and SIGTERM: the first asks to stop between two results, a second stops at once.
+    """Ctrl-C and SIGTERM: the first stops the sweep between two results, the second stops it now.
 
-    A signal is only noted: raised anywhere, it could be swallowed by the code that it hits.
+    A signal is only noted: the code that it hits could swallow an exception.
 
     Parameters
     ----------
-    console : Console
     leave : bool
-        A second signal ends the process on the spot: right where there is nothing to shut down.
+        The second signal ends the process on the spot: for a sweep that has nothing to shut down.
     """
 
-    def __init__(self, console: Console, leave: bool) -> None:
-        self.asked = False
-        self._console = console
+    def __init__(self, leave: bool) -> None:
+        self.requested = False
         self._leave = leave
         self._before: dict[int, Any] = {}
 
@@ -33,20 +31,28 @@ class Interrupts:
         return self
 
     def install(self) -> None:
-        """Take the signals; again after code that takes them for itself, as Ray does."""
+        """Take the signals; call it again after code that takes them for itself, as Ray does."""
         if threading.current_thread() is threading.main_thread():
-            for number in (signal.SIGINT, signal.SIGTERM):
+            for number in SIGNALS:
                 before = signal.signal(number, self._note)
                 self._before.setdefault(number, before)
+
+    def requested_now(self) -> bool:
+        """Take the signals again, and return whether one has come: for a loop that waits for Ray.
+
+        Ray's library takes SIGTERM at some instant of its start, and would end the process.
+        """
+        self.install()
+        return self.requested
 
     def __exit__(self, *_: object) -> None:
         for number, handler in self._before.items():
             signal.signal(number, handler)
 
     def _note(self, *_: object) -> None:
-        if not self.asked:
-            self.asked = True
-            os.write(2, b"stopping; once more to stop at once\n")
+        if not self.requested:
+            self.requested = True
+            os.write(2, b"stopping after the current result; press Ctrl-C again to stop now\n")
             return
         for number in self._before:
             signal.signal(number, signal.SIG_IGN)

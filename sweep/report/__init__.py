@@ -1,15 +1,21 @@
 """From a dataset to figures, tables and a page: ``python -m sweep.report outputs/latest``.
 
-========================  ==========================================================
-`sweep.report.data`    `ReportData`: one run, or two side by side
-`sweep.report.averages`   replicates averaged, with intervals
-`sweep.report.effects`    main effects, interactions, what wins where
-`sweep.report.drawing.chart`      `Chart`: how a table is drawn, for files and page
-`sweep.report.figures`    one file a figure
-`sweep.report.drawing.files`       charts by matplotlib
-`sweep.report.drawing.page`       the page
-`sweep.report.build`      all files of a report
-========================  ==========================================================
+============================  ========================================================
+`sweep.report.__main__`       the command line
+`sweep.report.build`          all files of a report, and single figures for notebooks
+`sweep.report.directory`      where a report goes, and whose report is there
+`sweep.report.sources`        datasets and tables in memory, opened
+`sweep.report.data`           `ReportData`: one run, or two side by side
+`sweep.report.details`        tables of coflows, reducers and rates
+`sweep.report.read_values`    values that points have read, and those that they have not
+`sweep.report.replicates`     replicates that settings have in common
+`sweep.report.averages`       replicates averaged, with intervals
+`sweep.report.effects`        main effects, interactions, which setting wins where
+`sweep.report.schedule`       the exact schedule of a small point
+`sweep.report.run_facts`      facts of a run, notices, failures
+`sweep.report.figures`        one file a figure
+`sweep.report.drawing`        charts as files and as a page
+============================  ========================================================
 
 >>> from sweep import load  # doctest: +SKIP
 >>> from sweep.report import plot  # doctest: +SKIP

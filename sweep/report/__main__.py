@@ -3,84 +3,92 @@
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Sequence
-from pathlib import Path
 
 from core.errors import InputError
+from sweep.plain_text import flush, say, warn
 
 
 def main(words: Sequence[str] | None = None) -> int:
     """Run the command line; return 0, 1 (a page without figures) or 2 (bad input, no page)."""
     began = time.perf_counter()
-    parser = _parser()
-    given = parser.parse_args(words)
     try:
-        code = _report(given, began)
-        sys.stdout.flush()
-    except BrokenPipeError:  # whoever read the output has enough
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # for the flush at exit
-        return 0
+        return _report(_parser().parse_args(words), began)
     except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
+        warn(f"error: {error}")
         return 2
-    return code
+    finally:
+        flush()
 
 
-def _report(given: argparse.Namespace, began: float) -> int:
-    from sweep.report.build import local_directory, open_report, write_report
+def _report(arguments: argparse.Namespace, began: float) -> int:
+    from sweep.report.build import write_report
+    from sweep.report.directory import PAGE, directory_of, earlier_report, fingerprint
     from sweep.report.figures import figures
     from sweep.report.run_facts import notices
+    from sweep.report.sources import open_runs
 
-    if given.list:
+    if arguments.list:
         for figure in figures().values():
-            print(f"{figure.name:24}{figure.title}")
+            say(f"{figure.name:24}{figure.title}")
         return 0
-    if len(given.dataset) > 2:
-        raise InputError(f"{len(given.dataset)} datasets: give one, or two to compare")
-    where = {}
-    for text in given.where:
+    datasets = arguments.dataset
+    if len(datasets) > 2:
+        raise InputError(f"{len(datasets)} datasets: give one, or two to compare")
+    where = _where(arguments.where)
+    directory = directory_of(datasets, arguments.out)
+    data = open_runs(datasets).where(where)
+    for text in notices(data):
+        warn(text)
+    earlier = earlier_report(directory)
+    drawn, left_out = write_report(data, directory)
+    for text in data.troubles.values():  # found while drawing
+        warn(text)
+    for name, why in left_out.items() if drawn else ():
+        say(f"not drawn: {name}: {why}")
+    say(f"{len(drawn)} figures: {', '.join(drawn)}" if drawn else "no figure: nothing to draw")
+    if earlier is not None and arguments.out and earlier.datasets != fingerprint(datasets):
+        say(f"replaced the report of {earlier.title} in {directory}")
+    size = (directory / PAGE).stat().st_size / 1e6
+    say(f"{directory / PAGE}: {size:.1f} MB in {time.perf_counter() - began:.1f} s")
+    return 0 if drawn else 1
+
+
+def _where(words: Sequence[str]) -> dict[str, str]:
+    where: dict[str, str] = {}
+    for text in words:
         key, sign, value = text.partition("=")
         if not sign:
             raise InputError(f"--where {text}: give key=value, as in engine=fluid")
         if key in where:
             raise InputError(f"--where {text}: {key} is given twice; one value is shown at a time")
         where[key] = value
-    local_directory(given.out)
-    data = open_report(given.dataset, where)
-    for text in notices(data):
-        print(text, file=sys.stderr)
-    drawn, left_out = write_report(data, given.out)
-    for text in data.troubles.values():  # found while drawing
-        print(text, file=sys.stderr)
-    for why in left_out if drawn else ():
-        print(f"not drawn: {why}")
-    size = (Path(given.out) / "index.html").stat().st_size / 1e6
-    took = time.perf_counter() - began
-    print(f"{len(drawn)} figures: {', '.join(drawn)}" if drawn else "no figure: nothing to draw")
-    print(f"{given.out}/index.html: {size:.1f} MB in {took:.1f} s")
-    return 0 if drawn else 1
+    return where
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="python -m sweep.report",
-        description="Figures, tables and a page from the dataset of a sweep; two are compared.",
-        epilog="Exit code: 0; 1 where no point has a result, so that the page has no figures but "
-        "says what failed; 2 for bad input.",
+        description="Draw figures, tables and a page from the dataset of a sweep, or compare two.",
+        epilog="Exit code: 0; 1 if no point has a result, so that the page lists failures instead "
+        "of figures; 2 for bad input.",
     )
     parser.add_argument(
         "dataset", nargs="*", default=["outputs/latest"], help="output.dir of a sweep, or of two"
     )
-    parser.add_argument("--out", default="report", help="directory of the report (report)")
+    parser.add_argument(
+        "--out",
+        help="directory of the report (default: report inside the dataset; for a URI and for two "
+        "datasets ./report)",
+    )
     parser.add_argument(
         "--where",
         action="append",
         default=[],
         metavar="KEY=VALUE",
-        help="only rows with this value",
+        help="only rows with this value; null for no value",
     )
     parser.add_argument("--list", action="store_true", help="list the figures")
     return parser

@@ -1,4 +1,4 @@
-"""Settings: points that differ in nothing but the replicate, averaged, with intervals."""
+"""Settings: points that differ only in the replicate, averaged, with intervals."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ import pandas as pd
 from core.keys import key_of, parameters
 from core.metrics import METRICS, SHUFFLE_METRICS
 from core.statistics import gap_of_groups, mean_of_groups
+from core.trace import Floats
 from sweep.report.drawing.chart import Axis
 from sweep.store.row_values import shown_value
 
@@ -35,32 +36,34 @@ _SHORT = {
     "predicted_fos": "predicted FoS",
 }
 _SHARES = {"share_below_1000s", "gap", "unseen", "sampled_share", "skewed_buckets", "empty_buckets"}
+_RESOLUTION = 1e-9
+"""Relative accuracy of times in the engines."""
 LARGER_IS_BETTER = frozenset({"share_below_1000s"})
 
 
-def measure_axis(name: str, **more: Any) -> Axis:
+def measure_axis(name: str, **options: Any) -> Axis:
     """Return the axis of a metric of results."""
     metric = next(m for m in MEASURES if m.name == name)
     label = _SHORT.get(name, name.removesuffix("_s").replace("_", " "))
-    return Axis(name, label, metric.unit, share=name in _SHARES, **more)
+    return Axis(name, label, metric.unit, share=name in _SHARES, **options)
 
 
 def key_axis(column: str) -> Axis:
     """Return the axis of a parameter."""
-    known = {parameter.column: parameter.unit for parameter in parameters().values()}
-    return Axis(column, key_of(column), known.get(column, ""))
+    units = {parameter.column: parameter.unit for parameter in parameters().values()}
+    return Axis(column, key_of(column), units.get(column, ""))
 
 
 def metric_title(name: str) -> str:
-    """Return what a metric of results is called, with the unit of its numbers as they are."""
+    """Return the title of a metric of results, with the unit of its numbers in the dataset."""
     axis = measure_axis(name)
     return f"{axis.label} (as a fraction)" if axis.share else axis.title
 
 
 def measures_in(frame: pd.DataFrame) -> list[str]:
     """Return the metrics of which a table has values, the mean CCT first."""
-    there = [m.name for m in MEASURES if m.name in frame and frame[m.name].notna().any()]
-    return sorted(there, key=lambda n: n != "mean_cct_s")
+    present = [m.name for m in MEASURES if m.name in frame and frame[m.name].notna().any()]
+    return sorted(present, key=lambda n: n != "mean_cct_s")
 
 
 def settings_table(
@@ -97,10 +100,21 @@ def settings_table(
         cct, bound = (
             points[name].to_numpy(np.float64, na_value=np.nan) for name in ("mean_cct_s", "bound_s")
         )
-        new["gap"], half = gap_of_groups(cct, bound, number, len(frame))
+        gap, half = gap_of_groups(cct, bound, number, len(frame))
+        new["gap"] = drawable_gap(gap)
         if "gap_half" in new:
-            new["gap_half"] = half
+            new["gap_half"] = np.where(np.isnan(new["gap"]), np.nan, half)
     return pd.concat([frame, pd.DataFrame(new, index=frame.index)], axis=1)
+
+
+def drawable_gap(gap: Floats) -> Floats:
+    """Return gaps without negative ones: 0 for a rounding error, else NaN.
+
+    No scheduler beats the bound. A mean below it shows that the times exceed the resolution of the
+    engine, and is no distance to draw.
+    """
+    with np.errstate(invalid="ignore"):
+        return np.where(gap >= 0, gap, np.where(gap > -_RESOLUTION, 0.0, np.nan))
 
 
 def labels(frame: pd.DataFrame, knobs: Sequence[str], of: str = "scheduler") -> list[str]:
@@ -116,18 +130,18 @@ def labels(frame: pd.DataFrame, knobs: Sequence[str], of: str = "scheduler") -> 
 
 
 def in_order(column: pd.Series) -> list[Any]:
-    """Return the values of a column, each once: numbers ascending, then words as they come."""
+    """Return the values of a column, each once: numbers ascending, then words in order."""
 
-    def place(value: Any) -> tuple[int, float]:
+    def order(value: Any) -> tuple[int, float]:
         if isinstance(value, Real) and not isinstance(value, bool) and value == value:
             return 0, float(value)
         return 1, 0.0
 
-    return sorted(column.unique(), key=place)
+    return sorted(column.unique(), key=order)
 
 
 def plain(value: Any) -> str:
-    """Return a value of a parameter as the command line has it; – where it is missing."""
+    """Return a value of a parameter as on the command line; – where it is missing."""
     missing = value is None or value is pd.NA or (isinstance(value, float) and np.isnan(value))
     return shown_value(None if missing else getattr(value, "item", lambda: value)())
 
@@ -135,10 +149,10 @@ def plain(value: Any) -> str:
 def shown_settings(
     settings: pd.DataFrame, context: Sequence[str], most: int = 12, under: int = 12
 ) -> pd.DataFrame:
-    """Return few settings: all, or where there are more than `most` the best of each scheduler.
+    """Return all settings of a context, or of more than `most` the best of each scheduler.
 
-    Those are in the order of the schedulers, so that the first scheduler of the grid remains the
-    first. Of the context the first `under` are kept.
+    The best ones keep the order of the schedulers, so that the first scheduler of the grid remains
+    the first. Only the first `under` contexts are kept.
     """
     kept = []
     for number, (_, group) in enumerate(by(settings, context)):
@@ -152,9 +166,9 @@ def shown_settings(
 
 def _best_of_each(group: pd.DataFrame) -> pd.DataFrame:
     """Return the setting of each scheduler with the smallest mean CCT, in the grid's order."""
-    place = {name: k for k, name in enumerate(group["scheduler"].unique())}
+    order = {name: k for k, name in enumerate(group["scheduler"].unique())}
     best = group.sort_values("mean_cct_s", kind="stable").drop_duplicates("scheduler")
-    return best.sort_values("scheduler", key=lambda names: names.map(place), kind="stable")
+    return best.sort_values("scheduler", key=lambda names: names.map(order), kind="stable")
 
 
 def by(frame: pd.DataFrame, names: Sequence[str]) -> Iterable[tuple[Any, pd.DataFrame]]:

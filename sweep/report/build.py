@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -13,40 +12,20 @@ import numpy as np
 import pandas as pd
 
 from core.errors import InputError, StoreError, nearest
-from sweep.report.data import ReportData, in_memory, open_runs
-from sweep.report.drawing.chart import Chart
-from sweep.report.drawing.colours import places_of
-from sweep.report.figures import Figure, NothingToDrawError, figures
+from sweep.report.data import ReportData
+from sweep.report.directory import PAGE, earlier_report, local_directory
+from sweep.report.drawing.chart import Drawn
+from sweep.report.drawing.colours import palette_index
+from sweep.report.figures import NothingToDrawError, figures
+from sweep.report.sources import in_memory, open_runs
 
 if TYPE_CHECKING:
     from matplotlib.figure import Figure as Drawing
 
-_NEEDS = {
-    "mean_cct_s": (
-        *("average_cct", "gantt", "pairwise", "heat", "wins", "interactions", "gap", "engines"),
-    ),
-    "trace_id": ("gantt", "cdf", "bottleneck", "width_size", "reducer_loads"),
-}
-"""Columns that a table in memory may lack, and the figures that cannot do without."""
-
 _SUFFIXES = ("csv", "svg", "png")
-_URI = re.compile(r"[A-Za-z][\w+.-]+:/")
-_HEAD = 16_000
-"""Bytes of a page within which it lists its files."""
-_FILES = re.compile(r'<meta name="files" content="([^"]*)">')
-_OWN = re.compile(r"\w+\.(csv|svg|png)")
 
 DIGITS = 9
-"""Significant digits of the numbers in figures, on the page and in CSV files alike."""
-
-
-@dataclass(frozen=True)
-class Drawn:
-    """A figure with what it shows of a dataset."""
-
-    figure: Figure
-    table: pd.DataFrame
-    chart: Chart
+"""Significant digits of all numbers in figures, on the page and in CSV files."""
 
 
 def table_of(name: str, data: ReportData) -> Drawn:
@@ -61,18 +40,14 @@ def table_of(name: str, data: ReportData) -> Drawn:
     """
     figure = figures().get(name) if isinstance(name, str) else None
     if figure is None:
-        known = ", ".join(figures())
-        raise InputError(f"no figure {name!r}{nearest(str(name), figures())}; there are {known}")
-    for column, names in _NEEDS.items():
-        if name in names and len(data.points) and _is_empty(data.points, column):
-            raise NothingToDrawError(f"no point has a value of {column}")
+        hint = nearest(str(name), figures())
+        raise InputError(f"no figure {name!r}{hint}; the figures are {', '.join(figures())}")
+    for column in figure.lacks(data.points):
+        raise NothingToDrawError(f"no point has a value of {column}")
     table = rounded(figure.table(data)).reset_index(drop=True)
     chart = figure.chart(table)
-    return Drawn(figure, table, replace(chart, places=places_of(data, table, chart)))
-
-
-def _is_empty(points: pd.DataFrame, column: str) -> bool:
-    return column not in points or bool(points[column].isna().all())
+    chart = replace(chart, palette_index=palette_index(data, table, chart))
+    return Drawn(figure.name, figure.title, table, chart)
 
 
 def plot(
@@ -87,7 +62,7 @@ def plot(
     name : str
         As in ``python -m sweep.report --list``.
     data : DataFrame or path
-        What `sweep.load` has returned, or a directory.
+        A table that `sweep.load` has returned, or a directory.
     where : mapping, optional
         Only rows with these values, by key: ``{"engine": "fluid", "queue.base": 2}``.
 
@@ -107,98 +82,74 @@ def plot(
         drawn = table_of(name, dataset.where(where or {}))
     except NothingToDrawError as error:
         raise InputError(f"{name}: {error}") from error
-    return draw(drawn.figure.title, drawn.table, drawn.chart)
+    return draw(drawn.title, drawn.table, drawn.chart)
 
 
 def write_report(
     data: ReportData, directory: str | os.PathLike[str]
-) -> tuple[list[str], list[str]]:
-    """Write page, figures and tables into a directory; those of a report there before go.
+) -> tuple[list[str], dict[str, str]]:
+    """Write page, figures and tables into a directory, in place of an earlier report's.
 
-    Other files are left alone, whatever their names: a page lists what belongs to it.
+    Other files stay, whatever their names: a page lists the files that belong to it.
 
     Returns
     -------
-    drawn, left_out : list of str
-        Names of figures, and what the others lack.
+    drawn : list of str
+        Names of figures.
+    left_out : dict of str to str
+        What each of the other figures lacks, by its name.
 
     Raises
     ------
     InputError
         Not a local directory.
     StoreError
-        The directory cannot be written to.
+        The directory cannot be written to, or holds a page that is not a report's.
     """
     from sweep.report.drawing.page import page
 
-    place = local_directory(directory)
-    found, missing = draw_all(data)
+    path = local_directory(directory)
+    earlier = earlier_report(path)
+    drawn, left_out = draw_all(data)
     try:
-        place.mkdir(parents=True, exist_ok=True)
-        for name in own_files(place):
-            (place / name).unlink(missing_ok=True)
-        files = [f"{d.figure.name}.{suffix}" for d in found for suffix in _SUFFIXES]
-        for drawn in found:
-            _write(drawn, place)
+        path.mkdir(parents=True, exist_ok=True)
+        for name in earlier.files if earlier else ():
+            (path / name).unlink(missing_ok=True)
+        files = [f"{figure.name}.{suffix}" for figure in drawn for suffix in _SUFFIXES]
+        for figure in drawn:
+            _write(figure, path)
         if len(data.points):
-            rounded(data.settings).to_csv(place / "settings.csv", index=False)
+            rounded(data.settings).to_csv(path / "settings.csv", index=False)
             files.append("settings.csv")
-        (place / "index.html").write_text(page(data, found, missing, files), encoding="utf-8")
+        titles = {figures()[name].title: why for name, why in left_out.items()}
+        (path / PAGE).write_text(page(data, drawn, titles, files), encoding="utf-8")
     except OSError as error:
-        raise StoreError(f"cannot write {error.filename or place}: {error.strerror}") from error
-    return [d.figure.name for d in found], [f"{f.name}: {why}" for f, why in missing]
+        raise StoreError(
+            f"cannot write {error.filename or path}: {error.strerror}; "
+            "choose another directory with --out"
+        ) from error
+    return [figure.name for figure in drawn], left_out
 
 
-def local_directory(directory: str | os.PathLike[str]) -> Path:
-    """Return where a report goes.
-
-    Raises
-    ------
-    InputError
-        Nothing, a URI, or a file.
-    """
-    given = os.fspath(directory)
-    if not given:
-        raise InputError("--out is empty: give a directory, as in --out report")
-    if _URI.match(given):
-        raise InputError(f"--out {given}: a report goes into a local directory; copy it from there")
-    place = Path(given)
-    if place.exists() and not place.is_dir():
-        raise InputError(f"--out {given} is a file: a directory is wanted")
-    return place
-
-
-def own_files(place: Path) -> list[str]:
-    """Return the files that the report in a directory says are its own."""
-    try:
-        with (place / "index.html").open("rb") as page:
-            head = page.read(_HEAD).decode("utf-8", "replace")
-    except FileNotFoundError:
-        return []
-    listed = _FILES.search(head)
-    names = listed[1].split() if listed else []
-    return [n for n in names if _OWN.fullmatch(n)]
-
-
-def draw_all(data: ReportData) -> tuple[list[Drawn], list[tuple[Figure, str]]]:
-    """Return the figures that can be drawn, and why the others cannot."""
-    found, missing = [], []
-    for name, figure in figures().items():
+def draw_all(data: ReportData) -> tuple[list[Drawn], dict[str, str]]:
+    """Return the figures that can be drawn, and by name what the others lack."""
+    drawn, left_out = [], {}
+    for name in figures():
         try:
-            found.append(table_of(name, data))
+            drawn.append(table_of(name, data))
         except NothingToDrawError as error:
-            missing.append((figure, str(error)))
-    return found, missing
+            left_out[name] = str(error)
+    return drawn, left_out
 
 
-def _write(drawn: Drawn, place: Path) -> None:
+def _write(figure: Drawn, directory: Path) -> None:
     from sweep.report.drawing.files import draw, save
 
-    name = drawn.figure.name
-    drawn.table.to_csv(place / f"{name}.csv", index=False)
-    drawing = draw(drawn.figure.title, drawn.table, drawn.chart)
-    for suffix in ("svg", "png"):
-        save(drawing, place / f"{name}.{suffix}")
+    figure.table.to_csv(directory / f"{figure.name}.csv", index=False)
+    drawing = draw(figure.title, figure.table, figure.chart)
+    save(drawing, directory / f"{figure.name}.svg")
+    drawing.set_layout_engine("none")  # both files have the layout found for the first
+    save(drawing, directory / f"{figure.name}.png")
 
 
 def rounded(table: pd.DataFrame) -> pd.DataFrame:
@@ -208,8 +159,3 @@ def rounded(table: pd.DataFrame) -> pd.DataFrame:
         if table[name].dtype == np.float64:
             table[name] = [float(f"{v:.{DIGITS}g}") for v in table[name]]
     return table
-
-
-def open_report(paths: Sequence[str], where: Mapping[str, str]) -> ReportData:
-    """Return the dataset of a report."""
-    return open_runs(paths).where(where)

@@ -1,4 +1,4 @@
-"""Sensitivity: the grid as a cube, main effects, interactions, and who wins where."""
+"""Sensitivity: the grid as a cube, main effects, interactions, and which setting wins where."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ FULL = 0.9
 
 @dataclass(frozen=True, eq=False)
 class Cube:
-    """The grid as asked for, its replicates averaged.
+    """The grid, its replicates averaged.
 
-    A point that does not read an axis stands at each of its values, as the grid has it; so the
-    mean over the other axes weighs all values of an axis alike in a full grid.
+    A point that does not read an axis has a row at each value of the axis, as in the grid; so in
+    a full grid the mean over the other axes weighs all values of an axis equally.
 
     Attributes
     ----------
@@ -40,7 +40,7 @@ class Cube:
     frame: pd.DataFrame
 
     def shown(self, axis: str) -> list[str]:
-        """Return the value of each row as the command line has it."""
+        """Return the value of each row as on the command line."""
         return [plain(v) for v in self.frame[axis]]
 
     def values(self, axis: str) -> list[str]:
@@ -49,12 +49,12 @@ class Cube:
 
 
 def values_of(column: pd.Series) -> list[str]:
-    """Return the values of a column as text: numbers ascending, then names as they come."""
+    """Return the values of a column as text: numbers ascending, then names in their order."""
     return list(dict.fromkeys(plain(v) for v in in_order(column)))
 
 
 def cube_of(data: ReportData) -> Cube:
-    """Return the grid of what is finished."""
+    """Return the grid of the finished points."""
     axes = [*data.context, *data.knobs]
     axes = [n for n in axes if data.ok[n].nunique(dropna=False) > 1]
     by = [*data.context, *data.knobs]
@@ -70,8 +70,8 @@ def cube_of(data: ReportData) -> Cube:
 
 
 def with_metric(data: ReportData, cube: Cube, metric: str) -> pd.DataFrame:
-    """Return the rows of a cube with a metric as ``value``, where it is known."""
-    value = data.settings[metric].to_numpy(float)[cube.frame["setting"].to_numpy(int)]
+    """Return the rows of a cube that have a metric, as ``value``, over common replicates."""
+    value = data.comparable[metric].to_numpy(float)[cube.frame["setting"].to_numpy(int)]
     return cube.frame.assign(value=value).dropna(subset="value")
 
 
@@ -82,11 +82,11 @@ def cells(frame: pd.DataFrame, axes: Sequence[str], fixed: Mapping[str, str]) ->
     weighed = frame.assign(value=frame["value"] * frame["weight"])
     sums = weighed.groupby(list(axes), sort=False, dropna=False)[["value", "weight"]].sum()
     means = (sums["value"] / sums["weight"]).rename("value").reset_index()
-    places = []
+    orders = []
     for name in axes:
         order = {v: k for k, v in enumerate(values_of(means[name]))}
-        places.append([order[plain(v)] for v in means[name]])
-    return means.iloc[np.lexsort(places)].reset_index(drop=True)
+        orders.append([order[plain(v)] for v in means[name]])
+    return means.iloc[np.lexsort(orders)].reset_index(drop=True)
 
 
 def read_only(data: ReportData, frame: pd.DataFrame, axes: Sequence[str]) -> pd.DataFrame:
@@ -153,8 +153,8 @@ def main_effects(frame: pd.DataFrame, axes: Sequence[str]) -> pd.DataFrame:
                 "variance_share": _explained(reading, [name]) / total if total > 0 else 0.0,
             }
         )
-    found = pd.DataFrame(rows)
-    return found.sort_values("range", ascending=False, kind="stable") if rows else found
+    effects = pd.DataFrame(rows)
+    return effects.sort_values("range", ascending=False, kind="stable") if rows else effects
 
 
 def interactions(frame: pd.DataFrame, axes: Sequence[str]) -> pd.DataFrame:
@@ -174,8 +174,8 @@ def interactions(frame: pd.DataFrame, axes: Sequence[str]) -> pd.DataFrame:
         shares = [s / total if total > 0 else 0.0 for s in (*alone, max(both, 0))]
         rows.append([one, other, *shares])
     names = ["axis", "other_axis", "axis_share", "other_share", "interaction_share"]
-    found = pd.DataFrame(rows, columns=names)
-    return found.sort_values("interaction_share", ascending=False, kind="stable")
+    table = pd.DataFrame(rows, columns=names)
+    return table.sort_values("interaction_share", ascending=False, kind="stable")
 
 
 def _explained(frame: pd.DataFrame, axes: list[str]) -> float:
@@ -197,25 +197,27 @@ def by_scheduler(
 ) -> tuple[list[tuple[str, pd.DataFrame, list[str]]], dict[str, str]]:
     """Return, scheduler by scheduler, rows with ``value`` and the axes that it reads.
 
-    The last entry, with several schedulers, is the whole grid with the scheduler as an axis. Those
-    whose points are no grid are left out; why they are comes second, by scheduler.
+    The last entry, with several schedulers, is the whole grid with the scheduler as an axis.
+    Schedulers whose points are no grid are left out; the second value has the reason for each.
     """
-    found = []
-    settings = data.settings.assign(value=data.settings[metric], weight=1).dropna(subset="value")
+    grids = []
+    settings = data.comparable.assign(value=data.comparable[metric], weight=1).dropna(
+        subset="value"
+    )
     axes = [*data.context, *data.knobs]
     for scheduler, group in settings.groupby("scheduler", sort=False):
         read = [n for n in axes if n != "scheduler" and group[n].nunique(dropna=False) > 1]
         if read:
-            found.append((str(scheduler), group, read))
+            grids.append((str(scheduler), group, read))
     cube = cube_of(data)
     if "scheduler" in cube.axes:
         frame = read_only(data, with_metric(data, cube, metric), cube.axes)
-        found.append(("all", frame, cube.axes))
-    found.sort(key=lambda f: (f[0] == "all", -len(f[2]), -len(f[1])))
-    why = {name: why_no_grid(frame, axes) for name, frame, axes in found}
-    return [f for f in found if not why[f[0]]], {n: text for n, text in why.items() if text}
+        grids.append(("all", frame, cube.axes))
+    grids.sort(key=lambda f: (f[0] == "all", -len(f[2]), -len(f[1])))
+    why = {name: why_no_grid(frame, axes) for name, frame, axes in grids}
+    return [f for f in grids if not why[f[0]]], {n: text for n, text in why.items() if text}
 
 
 def left_out(why: Mapping[str, str]) -> str:
-    """Say for which schedulers there are no effects."""
+    """Return a sentence that names the schedulers without effects, and why."""
     return f" Not drawn: {'; '.join(f'{n} ({text})' for n, text in why.items())}." if why else ""

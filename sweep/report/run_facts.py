@@ -1,16 +1,17 @@
-"""What ran: the facts of a run, what a reader has to know first, and what failed."""
+"""The facts of a run, notices that a reader needs first, and the failures."""
 
 from __future__ import annotations
 
+import numpy as np
 import pandas as pd
 
 from core.keys import key_of
-from sweep.report.averages import plain
+from sweep.report.averages import drawable_gap, plain
 from sweep.report.data import RUN, ReportData, Run
 
 
 def facts(run: Run, data: ReportData) -> list[tuple[str, str]]:
-    """Return what is known about a run, in the order of the page."""
+    """Return the facts of a run, name and text, in the order of the page."""
     manifest = run.manifest
     rows = data.grid[data.grid[RUN] == run.name] if RUN in data.grid else data.grid
     done = rows["status"].notna()
@@ -20,7 +21,7 @@ def facts(run: Run, data: ReportData) -> list[tuple[str, str]]:
     machine = manifest.get("machine") or {}
     versions = manifest.get("versions") or {}
     axes = manifest.get("axes") or {}
-    found = [
+    lines = [
         ("dataset", run.path),
         ("command", str(manifest.get("command", ""))),
         ("grid", "; ".join(f"{k}: {_listed(v)}" for k, v in axes.items())),
@@ -35,12 +36,12 @@ def facts(run: Run, data: ReportData) -> list[tuple[str, str]]:
         ("versions", ", ".join(f"{k} {v}" for k, v in versions.items() if v)),
         ("commit", str(manifest.get("git_commit") or "")),
     ]  # fmt: skip
-    return [(key, value) for key, value in found if value]
+    return [(key, value) for key, value in lines if value]
 
 
 def notices(data: ReportData) -> list[str]:
-    """Return what has to be said before anything else: unfinished, failed, nothing to show."""
-    found = []
+    """Return the notices above the page: an unfinished run, failures, damaged tables."""
+    texts = []
     for run in data.runs:
         rows = data.grid[data.grid[RUN] == run.name] if RUN in data.grid else data.grid
         name = f"{run.name}: " if len(data.runs) > 1 else ""
@@ -49,17 +50,34 @@ def notices(data: ReportData) -> list[str]:
         ok = rows["status"].eq("ok").fillna(False)
         failed = rows.loc[rows["status"].notna() & ~ok, "point_id"].nunique()
         if open_:
-            found.append(
+            texts.append(
                 f"{name}this run is not finished ({run.manifest.get('state', 'unknown')}): "
-                f"{total - open_} of {total} points are there, and only those are shown."
+                f"{total - open_} of {total} points have a result, and only those are shown."
             )
         if failed and not ok.any():
-            found.append(
-                f"{name}every point that ran has failed: there is nothing to draw, see Failures."
+            texts.append(
+                f"{name}every point that ran has failed, so there is nothing to draw: see "
+                "Failures on the page."
             )
         elif failed:
-            found.append(f"{name}{failed} of {total} points failed; they are not in the figures.")
-    return [*found, *data.troubles.values()]
+            texts.append(f"{name}{failed} of {total} points failed; they are not in the figures.")
+    if below := _below_bound(data):
+        texts.append(
+            f"{below} points have a mean CCT below a bound that no scheduler can beat: their times "
+            "exceed the resolution of the engine, and their gap is not drawn."
+        )
+    return [*texts, *data.troubles.values()]
+
+
+def _below_bound(data: ReportData) -> int:
+    """Return how many points lie below their bound."""
+    if not {"mean_cct_s", "bound_s"} <= {*data.points}:
+        return 0
+    cct, bound = (
+        data.points[n].to_numpy(float, na_value=np.nan) for n in ("mean_cct_s", "bound_s")
+    )
+    gap = np.divide(cct, bound, out=np.full(len(cct), np.nan), where=bound > 0) - 1
+    return int((np.isnan(drawable_gap(gap)) & ~np.isnan(gap)).sum())
 
 
 def failures(data: ReportData) -> pd.DataFrame:

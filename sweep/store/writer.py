@@ -152,6 +152,11 @@ class DatasetWriter:
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         self.close(flush=kind is None or not issubclass(kind, StoreError))
 
+    @property
+    def shown(self) -> str:
+        """The directory as the user wrote it."""
+        return self._folder.shown
+
     def finished(self) -> Set[str]:
         """Ids of the points that need not run again; grows with `add`."""
         return self._finished

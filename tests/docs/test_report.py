@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 import statistics
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -17,10 +16,12 @@ import pytest
 from sweep import load
 from sweep.console.closing_table import closing_table
 from sweep.report.build import table_of
-from sweep.report.data import open_runs
 from sweep.report.drawing.files import draw, save
+from sweep.report.sources import open_runs
 from sweep.store.reader import read_results
-from tests.report_data import ROOT, sweep
+from tests.commands import report_here
+from tests.paths import ROOT
+from tests.report_data import sweep
 
 ANALYSIS = (ROOT / "docs/analysis.md").read_text()
 REPRODUCTION = (ROOT / "docs/reproduction.md").read_text()
@@ -41,20 +42,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (command,) = block("sweep")
     sweep(place / "outputs" / "latest", *shlex.split(command)[3:])
     return place
-
-
-def python(folder: Path, *words: str) -> str:
-    done = subprocess.run(
-        [sys.executable, *words],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 def results(folder: Path) -> list[dict[str, Any]]:
@@ -184,8 +171,11 @@ def test_engines_by_polars(left: dict[str, Any], folder: Path) -> None:
 
 def test_the_commands_of_the_report_run(folder: Path) -> None:
     for command in block("report"):
-        python(folder, *shlex.split(command)[1:])
-    assert (folder / "report/index.html").exists()
+        words = shlex.split(command)
+        assert words[:3] == ["python", "-m", "sweep.report"]
+        done = report_here(*words[3:], cwd=folder)
+        assert done.returncode == 0, done.stdout + done.stderr
+    assert (folder / "outputs/latest/report/index.html").exists()
     assert (folder / "report/fluid/heat.svg").exists()
 
 
@@ -222,7 +212,7 @@ def test_the_picture_of_the_readme(tmp_path: Path) -> None:
     shown = (ROOT / "docs/average_cct.svg").read_text()
     assert "docs/average_cct.svg" in readme
     assert len(shown) < 150_000
-    save(draw(drawn.figure.title, drawn.table, drawn.chart), tmp_path / "now.svg")
+    save(draw(drawn.title, drawn.table, drawn.chart), tmp_path / "now.svg")
     texts = re.findall(r"<text[^>]*>([^<]*)</text>", (tmp_path / "now.svg").read_text())
     assert len(texts) > 20
     assert re.findall(r"<text[^>]*>([^<]*)</text>", shown) == texts

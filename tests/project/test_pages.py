@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import runpy
 from pathlib import Path
 
 import pytest
@@ -47,6 +48,13 @@ def test_files_that_a_page_names_exist(page: Path) -> None:
     rooms = "core|sweep|conf|docs|tests|benchmarks"
     named = re.findall(rf"(?<![\w/.-])(?:{rooms})/[\w/.-]*\w", text)
     assert [name for name in {*named} - made if not (ROOT / name).exists()] == []
+
+
+def test_the_picture_of_the_architecture_is_up_to_date() -> None:
+    """Redraw with ``python docs/make/architecture.py``."""
+    names = runpy.run_path(str(DOCS / "make" / "architecture.py"))
+    assert names["PATH"].read_text("utf-8") == names["picture"]()
+    assert [file for file in names["files"]() if not (ROOT / file).exists()] == []
 
 
 def test_the_readme_stays_short() -> None:

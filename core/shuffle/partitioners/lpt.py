@@ -7,14 +7,15 @@ import numpy as np
 from core.parameters import Values
 from core.shuffle._base import Partitioner
 from core.shuffle.bucket_plan import descending, make_bucket_plan
-from core.shuffle.costs import check_auto, sampling
+from core.shuffle.costs import check_auto
 from core.shuffle.greedy import least_loaded
 from core.shuffle.hashes import bucket_of
 from core.shuffle.keys import KeyCounts
 from core.shuffle.parameters import HASH, SAMPLING_PARAMETERS
 from core.shuffle.partition import Partition
 from core.shuffle.placement import Rules, place
-from core.shuffle.sampling import Sample
+from core.shuffle.sample import Sample
+from core.shuffle.sampling import sampling
 
 
 def rule(

@@ -8,12 +8,12 @@ import numpy as np
 
 from core.parameters import Values
 from core.shuffle._base import Partitioner
-from core.shuffle.costs import with_prediction
 from core.shuffle.draws import Floats, Ints
 from core.shuffle.keys import KeyCounts
 from core.shuffle.parameters import PREPASS_PARAMETERS
 from core.shuffle.partition import Partition, gather
-from core.shuffle.sampling import Sample, draw_sample
+from core.shuffle.sample import Sample, draw_sample
+from core.shuffle.sampling import with_prediction
 
 POINTS_PER_BUCKET = 20
 MAX_POINTS = 1e6

@@ -9,13 +9,14 @@ import numpy as np
 from core.parameters import Values
 from core.shuffle._base import Partitioner
 from core.shuffle.bucket_plan import split_and_combine
-from core.shuffle.costs import check_auto, sampling
+from core.shuffle.costs import check_auto
 from core.shuffle.hashes import bucket_of
 from core.shuffle.keys import KeyCounts
 from core.shuffle.parameters import HASH, LIMITS, OVERFLOW, SAMPLING_PARAMETERS, fill, min_hits
 from core.shuffle.partition import Partition
 from core.shuffle.placement import Rules, place
-from core.shuffle.sampling import Sample
+from core.shuffle.sample import Sample
+from core.shuffle.sampling import sampling
 
 SOURCE = "Tang, Zhang, Li, Li, FGCS 78 (2018) 287–301"
 

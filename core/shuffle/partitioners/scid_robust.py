@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from core.shuffle._base import Partitioner
-from core.shuffle.costs import check_auto, sampling
+from core.shuffle.costs import check_auto
 from core.shuffle.parameters import HASH, LIMITS, OVERFLOW, SAMPLING_PARAMETERS, fill, min_hits
 from core.shuffle.partitioners.scid import SOURCE, rule
+from core.shuffle.sampling import sampling
 
 PARTITIONER = Partitioner(
     name="scid_robust",

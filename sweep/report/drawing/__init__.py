@@ -3,7 +3,8 @@
 ==============================  =============================================================
 `sweep.report.drawing.chart`    `Chart`: how a table is drawn, for the files and for the page
 `sweep.report.drawing.colours`  one colour per scheduler
-`sweep.report.drawing.files`    SVG, PNG and CSV files, by matplotlib
+`sweep.report.drawing.marks`    the marks of a chart, by matplotlib
+`sweep.report.drawing.files`    SVG and PNG files, by matplotlib
 `sweep.report.drawing.page`     the page that opens offline
 ==============================  =============================================================
 """

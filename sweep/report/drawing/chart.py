@@ -1,4 +1,4 @@
-"""`Chart`: how a table is drawn, said once for the files and for the page."""
+"""`Chart`: how a table is drawn, declared once for the files and for the page."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ PALETTE = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#7
 and yellow, which vanish on one of the two backgrounds."""
 
 
-def both_scales(column: str, label: str, unit: str = "", **more: Any) -> tuple[Axis, Axis]:
+def both_scales(column: str, label: str, unit: str = "", **options: Any) -> tuple[Axis, Axis]:
     """Return a column as a logarithmic axis, and as a linear one to choose instead."""
-    log = Axis(column, label, unit, log=True, **more)
+    log = Axis(column, label, unit, log=True, **options)
     return log, replace(log, label=f"{label} (linear)", log=False)
 
 
@@ -30,7 +30,7 @@ def columns_before(table: pd.DataFrame, name: str) -> tuple[str, ...]:
 
 @dataclass(frozen=True)
 class Axis:
-    """A column of numbers or names, as it stands on an axis.
+    """A column of numbers or names along an axis of a chart.
 
     Attributes
     ----------
@@ -47,7 +47,7 @@ class Axis:
     marker : str
         Column with a value that is marked beside each bar; `marker_label` says what it is.
     of : str
-        Column that says which metric the numbers are; its title stands after the label.
+        Column that names the metric of the numbers; the axis title is that metric and the label.
     """
 
     column: str
@@ -69,7 +69,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class Chart:
-    """What a figure shows of its table.
+    """How the rows of a figure's table are drawn.
 
     Attributes
     ----------
@@ -77,33 +77,33 @@ class Chart:
         ``bars`` lie along x, one a name on y; ``spans`` run from `x` to `end`; ``heat`` has a
         colour `z` a cell.
     x, y, z : tuple of Axis
-        Where there are several the page lets one choose; files show the first.
+        The page offers a choice where there are several; files show the first.
     colour : str
         Column whose values have a colour each.
     select : tuple of str
         Columns of which one value is shown at a time. Files have a panel for each value of the
         first, as far as there is room, and the first value of the others.
     text : str
-        Column with what stands at each mark; `text_label` says what it is.
+        Column with the text beside each mark; `text_label` explains it in the legend.
     hover : tuple of str
-        Further columns that the page tells about a mark.
+        Further columns that the page shows when the pointer is over a mark.
     end : str
         With spans, the column where they end.
     size : str
-        With points, the column that says how many things a point stands for.
+        With points, the column with the number of rows that a point replaces.
     diagonal : bool
         Draw x = y.
     explore : str
-        With heat, lets the page choose axes, metric and what is fixed: ``mean`` shows means over
-        the rest, ``wins`` which value of `colour_axis` is best.
+        With heat, the page offers a choice of axes, metric and fixed values: ``mean`` shows means
+        over the other axes, ``wins`` shows which value of `colour_axis` is best.
     colour_axis : str
     fixed : mapping of str to str
-        What is fixed at first, by column.
-    places : mapping of str to int
-        Place in the palette of each value of `colour`, beyond its end with another dash or marker;
-        empty: as they come.
+        Values that are fixed when the page opens, by column.
+    palette_index : mapping of str to int
+        Index in the palette of each value of `colour`; an index beyond the palette's end repeats
+        the colours with another dash or marker. Empty: values take the colours in their order.
     note : str
-        What a reader has to know.
+        Explanation below the figure.
     """
 
     mark: Mark
@@ -121,7 +121,7 @@ class Chart:
     explore: str = ""
     colour_axis: str = ""
     fixed: Mapping[str, str] = field(default_factory=dict)
-    places: Mapping[str, int] = field(default_factory=dict)
+    palette_index: Mapping[str, int] = field(default_factory=dict)
     note: str = ""
 
     def content(self) -> dict[str, Any]:
@@ -130,3 +130,22 @@ class Chart:
         for side in ("x", "y", "z"):
             content[side] = [asdict(a) | {"title": a.title} for a in getattr(self, side)]
         return content
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """A figure of one dataset: its table, and how it is drawn.
+
+    Attributes
+    ----------
+    name : str
+        Name of its files.
+    title : str
+    table : DataFrame
+    chart : Chart
+    """
+
+    name: str
+    title: str
+    table: pd.DataFrame
+    chart: Chart

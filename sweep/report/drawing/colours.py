@@ -1,4 +1,4 @@
-"""Colours that mean the same in all figures of a report: of schedulers, and of partitioners."""
+"""One colour per scheduler, and per partitioner, in all figures of a report."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ _BY_NAME = {
     **dict.fromkeys(("scheduler", "label", "curve"), SCHEDULER),
     **dict.fromkeys(("shuffle_partitioner", "partitioner", "line"), PARTITIONER),
 }
-"""What the first word is in a column of colours."""
+"""What the first word of a value names, by the column that is coloured."""
 _ROUNDS = 4
 """Dashes that tell settings of one colour apart."""
 _NAMED = re.compile(r"shuffle\.partitioner=(\S+)")
 
 
-def places_of(data: ReportData, table: pd.DataFrame, chart: Chart) -> dict[str, int]:
-    """Return the places in the palette of what a chart colours; empty: as they come.
+def palette_index(data: ReportData, table: pd.DataFrame, chart: Chart) -> dict[str, int]:
+    """Return the index in the palette of each coloured value; empty: in the order of the values.
 
-    A scheduler, or a partitioner, has the place at which it comes in the grid. Its settings share
-    its colour, and differ in dashes or markers; what is left gets colours that no name has.
+    The n-th scheduler, or partitioner, of the grid has index n. Its settings share its colour and
+    differ in dashes or markers; other values get colours that no name has.
     """
     if not chart.colour:
         return {}
     winner = chart.colour == "winner"
     kind = str(chart.colour_axis) if winner else _BY_NAME.get(chart.colour, "")
     names = _names(data, kind)
-    found = {name: k for k, name in enumerate(names)}
+    indices = {name: k for k, name in enumerate(names)}
     by_partitioner = kind == SCHEDULER and len(names) < 2 and not winner
     if by_partitioner and chart.colour != SCHEDULER:
         names = _names(data, PARTITIONER)
-        found = {name: k for k, name in enumerate(names)}
+        indices = {name: k for k, name in enumerate(names)}
     if not names or (len(names) < 2 and chart.colour in ("label", "curve")):
         return {}
     used: set[int] = set()
@@ -45,17 +45,17 @@ def places_of(data: ReportData, table: pd.DataFrame, chart: Chart) -> dict[str, 
     for value in dict.fromkeys(table[chart.colour].map(plain)):
         named = _NAMED.search(value) if by_partitioner else None
         name = named[1] if named else value if winner else value.split(" ", 1)[0]
-        free = [k for k in _rounds(found.get(name), len(names)) if k not in used]
+        free = [k for k in _rounds(indices.get(name), len(names)) if k not in used]
         if name not in names or not free:
             later.append(value)
             continue
-        found[value] = free[0]
+        indices[value] = free[0]
         used.add(free[0])
     spare = (k for k in range(len(PALETTE) * (len(table) + 2)) if _is_spare(k, len(names)))
-    used |= {*found.values()}
+    used |= {*indices.values()}
     for value in later:
-        found[value] = next(k for k in spare if k not in used)
-    return found
+        indices[value] = next(k for k in spare if k not in used)
+    return indices
 
 
 def _names(data: ReportData, kind: str) -> list[str]:
@@ -65,13 +65,13 @@ def _names(data: ReportData, kind: str) -> list[str]:
     return [plain(v) for v in data.points[kind].dropna().unique()]
 
 
-def _rounds(place: int | None, names: int) -> Sequence[int]:
-    """Return the places of a name's settings: its colour, again and again."""
-    if place is None or names > len(PALETTE):
-        return [] if place is None else [place]
-    return [place + k * len(PALETTE) for k in range(_ROUNDS)]
+def _rounds(index: int | None, names: int) -> Sequence[int]:
+    """Return the indices for a name's settings: its colour, round after round of the palette."""
+    if index is None or names > len(PALETTE):
+        return [] if index is None else [index]
+    return [index + k * len(PALETTE) for k in range(_ROUNDS)]
 
 
-def _is_spare(place: int, names: int) -> bool:
-    """Whether a place has a colour that is no name's, or none is left."""
-    return place >= names and (place % len(PALETTE) >= names or names >= len(PALETTE))
+def _is_spare(index: int, names: int) -> bool:
+    """Whether an index has a colour that no name has, or every colour has a name."""
+    return index >= names and (index % len(PALETTE) >= names or names >= len(PALETTE))

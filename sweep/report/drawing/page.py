@@ -8,7 +8,7 @@ import math
 from collections.abc import Mapping, Sequence
 from importlib import resources
 from string import Template
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -24,17 +24,14 @@ from sweep.report.averages import (
     metric_title,
 )
 from sweep.report.data import ReportData
-from sweep.report.drawing.chart import PALETTE
+from sweep.report.directory import fingerprint
+from sweep.report.drawing.chart import PALETTE, Drawn
 from sweep.report.effects import cube_of
 from sweep.report.run_facts import facts, failures, notices
 
-if TYPE_CHECKING:
-    from sweep.report.build import Drawn
-    from sweep.report.figures import Figure
-
 _SCRIPTS = ("charts.js", "tables.js", "explore.js", "start.js")
 _TABLES = ("compare", "tornado", "interactions")
-"""Figures whose table is on the page, too."""
+"""Figures whose table is on the page, beside their picture."""
 MOST_NUMBERS = 250_000
 """Numbers of settings that the page may hold; with more settings it has fewer metrics."""
 MOST_ROWS = 20_000
@@ -44,10 +41,20 @@ MOST_ROWS = 20_000
 def page(
     data: ReportData,
     drawn: Sequence[Drawn],
-    missing: Sequence[tuple[Figure, str]],
+    missing: Mapping[str, str],
     files: Sequence[str] = (),
 ) -> str:
-    """Return the page's HTML; `files` are those of the report beside it."""
+    """Return the page's HTML.
+
+    Parameters
+    ----------
+    data : ReportData
+    drawn : sequence of Drawn
+    missing : mapping of str to str
+        What other figures lack, by their title.
+    files : sequence of str
+        Files of the report beside the page.
+    """
     names = " and ".join(run.name for run in data.runs)
     content = {
         "palette": PALETTE,
@@ -56,12 +63,13 @@ def page(
         "runs": [{"name": run.name, "facts": facts(run, data)} for run in data.runs],
         "notices": notices(data),
         "figures": [_figure(d) for d in drawn],
-        "missing": [(figure.title, why) for figure, why in missing],
+        "missing": [*missing.items()],
         **_settings(data, drawn),
     }
     return Template(_asset("page.html")).substitute(
         title=html.escape(f"Sweep report: {names}"),
         files=html.escape(" ".join(files)),
+        datasets=fingerprint(run.path for run in data.runs),
         style=_asset("page.css"),
         data=embedded(content),
         library=get_plotlyjs().replace("</script", "<\\/script"),
@@ -70,7 +78,7 @@ def page(
 
 
 def embedded(content: Any) -> str:
-    """Return JSON that cannot end the script element that it stands in."""
+    """Return JSON that cannot end the script element around it."""
     text = json.dumps(content, ensure_ascii=False, allow_nan=False, separators=(",", ":"))
     for sign in "<>&\u2028\u2029":
         text = text.replace(sign, f"\\u{ord(sign):04x}")
@@ -86,8 +94,8 @@ def _figure(drawn: Drawn) -> dict[str, Any]:
         )
         table = table.head(MOST_ROWS)
     return {
-        "name": drawn.figure.name,
-        "title": drawn.figure.title,
+        "name": drawn.name,
+        "title": drawn.title,
         "chart": chart,
         "table": columns_of(table),
     }
@@ -116,8 +124,8 @@ def _settings(data: ReportData, drawn: Sequence[Drawn]) -> dict[str, Any]:
             }
         )
         if any(d.chart.explore for d in drawn):
-            cube = _cube(data, metrics, tables[0]["table"]["data"])
-    tables += [_as_table(d) for d in drawn if d.figure.name in _TABLES]
+            cube = _cube(data, metrics, digits)
+    tables += [_as_table(d) for d in drawn if d.name in _TABLES]
     failed = failures(data)
     if len(failed):
         columns = [
@@ -139,8 +147,8 @@ def _settings(data: ReportData, drawn: Sequence[Drawn]) -> dict[str, Any]:
 def _as_table(drawn: Drawn) -> dict[str, Any]:
     table = drawn.table.drop(columns=["text"], errors="ignore")
     return {
-        "name": drawn.figure.name,
-        "title": f"{drawn.figure.title}: table",
+        "name": drawn.name,
+        "title": f"{drawn.title}: table",
         "columns": [_column(table, name) for name in map(str, table)],
         "table": columns_of(table.head(MOST_ROWS)),
     }
@@ -151,19 +159,17 @@ def _left_out(settings: pd.DataFrame, metrics: Sequence[str]) -> str:
     return f"Left out on this page, see settings.csv: {', '.join(rest)}." if rest else ""
 
 
-def _cube(
-    data: ReportData, metrics: Sequence[str], values: Mapping[str, list[Any]]
-) -> dict[str, Any] | None:
+def _cube(data: ReportData, metrics: Sequence[str], digits: int) -> dict[str, Any] | None:
     cube = cube_of(data)
     if len(cube.axes) < 2:
         return None
     axes = []
     for name in cube.axes:
-        there = cube.values(name)
-        place = {value: k for k, value in enumerate(there)}
-        codes = [place[v] for v in cube.shown(name)]
+        values = cube.values(name)
+        code = {value: k for k, value in enumerate(values)}
+        codes = [code[v] for v in cube.shown(name)]
         titles = {"title": key_of(name), "with_unit": key_axis(name).title}
-        axes.append({"column": name, **titles, "values": there, "codes": codes})
+        axes.append({"column": name, **titles, "values": values, "codes": codes})
     described = [measure_axis(name) for name in metrics]
     return {
         "axes": axes,
@@ -173,14 +179,14 @@ def _cube(
         "metrics": [
             vars(a) | {"title": a.title, "larger": a.column in LARGER_IS_BETTER} for a in described
         ],
-        "values": {name: values[name] for name in metrics},
+        "values": columns_of(data.comparable[[*metrics]], digits)["data"],
     }
 
 
 def _column(frame: pd.DataFrame, name: str) -> dict[str, Any]:
     number = bool(pd.api.types.is_numeric_dtype(frame[name]))
-    known = {**{n: measure_axis(n).title for n in measures_in(frame)}}
-    title = "± (95 %) [s]" if name == "mean_cct_s_half" else known.get(name, key_of(name))
+    titles = {n: measure_axis(n).title for n in measures_in(frame)}
+    title = "± (95 %) [s]" if name == "mean_cct_s_half" else titles.get(name, key_of(name))
     return {"name": name, "title": title.replace("[%]", "").strip(), "number": number}
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class NothingToDrawError(Exception):
-    """A dataset that a figure cannot be drawn from; the message says what it lacks."""
+    """A dataset lacks what a figure needs; the message names it."""
 
 
 @dataclass(frozen=True)
@@ -29,23 +29,33 @@ class Figure:
     name : str
         Name of its files.
     title : str
-    place : int
-        Figures stand on the page by place.
+    order : int
+        The page shows figures by ascending order.
     table : callable (ReportData) → DataFrame
         What is drawn, one row a mark, as in the CSV beside the figure; raises
         `NothingToDrawError`.
     chart : callable (DataFrame) → Chart
+    needs : tuple of str
+        Columns of `ReportData.points`; without a value in each of them the figure is left out,
+        and `table` is not called.
     """
 
     name: str
     title: str
-    place: int
+    order: int
     table: Callable[[ReportData], pd.DataFrame]
     chart: Callable[[pd.DataFrame], Chart]
+    needs: tuple[str, ...] = ()
+
+    def lacks(self, points: pd.DataFrame) -> list[str]:
+        """Return the needed columns of which no point has a value; none where there is no point."""
+        if not len(points):
+            return []
+        return [n for n in self.needs if n not in points or points[n].isna().all()]
 
 
 @cache
 def figures() -> dict[str, Figure]:
     """Return every figure by name, in the order of the page."""
-    found = discover(importlib.import_module("sweep.report.figures"), Figure, "FIGURE")
-    return {f.name: f for f in sorted(found.values(), key=lambda f: (f.place, f.name))}
+    records = discover(importlib.import_module("sweep.report.figures"), Figure, "FIGURE")
+    return {f.name: f for f in sorted(records.values(), key=lambda f: (f.order, f.name))}

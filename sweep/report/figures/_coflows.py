@@ -1,4 +1,4 @@
-"""Coflows of the settings that are shown."""
+"""Coflows of the settings that figures show."""
 
 from __future__ import annotations
 
@@ -42,13 +42,13 @@ def coflows_of(data: ReportData) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 MOST_POINTS = 5_000
-"""Points of a scatter plot; of more, those that would lie on each other are one."""
+"""Most points of a scatter plot; of more, those that would lie on each other become one."""
 _CELLS = 10.0
 """Cells of a decade."""
 
 
 def thinned(points: pd.DataFrame, by: Sequence[str], axes: Sequence[str]) -> pd.DataFrame:
-    """Return points > 0, or where they are many one a cell of a logarithmic grid, with a count."""
+    """Return points > 0; of many, one per cell of a logarithmic grid, with their number."""
     if len(points) <= MOST_POINTS:
         return points.reset_index(drop=True)
     cells = points.copy()

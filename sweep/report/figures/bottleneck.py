@@ -34,9 +34,9 @@ def chart(table: pd.DataFrame) -> Chart:
         colour="label",
         select=columns_before(table, "label"),
         size="coflows" if "coflows" in table else "",
-        note="1 MB = 10^6 B; coflows without bytes are left out. Where there are very many, a "
-        "point stands for all coflows nearby.",
+        note="1 MB = 10^6 B; coflows without bytes are left out. Where there are very many "
+        "coflows, one point replaces all that lie close together.",
     )
 
 
-FIGURE = Figure("bottleneck", "Bottleneck flow against CCT", 90, table, chart)
+FIGURE = Figure("bottleneck", "Bottleneck flow against CCT", 90, table, chart, needs=("trace_id",))

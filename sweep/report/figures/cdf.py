@@ -20,7 +20,7 @@ def table(data: ReportData) -> pd.DataFrame:
     rows = []
     for number, about in settings[[*data.context, "label"]].iterrows():
         group = coflows[coflows["setting"] == number]
-        if not len(group):  # its part of the dataset is gone
+        if not len(group):  # its part of the dataset is missing
             continue
         cct = np.sort(group["cct_s"].to_numpy(float))
         last = np.arange(1, len(cct) + 1)
@@ -36,9 +36,9 @@ def table(data: ReportData) -> pd.DataFrame:
             )
         )
     if not rows:
-        raise NothingToDrawError("no coflows of these points")
-    found = pd.concat(rows, ignore_index=True)
-    return found[[*data.context, "label", "curve", "share_below_1000s", "cct_s", "share"]]
+        raise NothingToDrawError("the dataset has no coflows of these points")
+    curves = pd.concat(rows, ignore_index=True)
+    return curves[[*data.context, "label", "curve", "share_below_1000s", "cct_s", "share"]]
 
 
 def chart(table: pd.DataFrame) -> Chart:
@@ -50,8 +50,9 @@ def chart(table: pd.DataFrame) -> Chart:
         colour="curve",
         select=columns_before(table, "label"),
         note="In brackets: share of coflows with a CCT below 10^6 ms (1000 s). Replicates are "
-        "pooled. Where more than 12 settings share a condition, the best of each scheduler.",
+        "pooled. Where a context has more than 12 settings, only the best setting of each "
+        "scheduler is drawn.",
     )
 
 
-FIGURE = Figure("cdf", "Distribution of CCTs", 20, table, chart)
+FIGURE = Figure("cdf", "Distribution of CCTs", 20, table, chart, needs=("trace_id",))

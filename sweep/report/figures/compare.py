@@ -17,7 +17,7 @@ MOST = 8
 def table(data: ReportData) -> pd.DataFrame:
     """One row per metric and pair of points, one of each run, with the same parameters."""
     if RUN not in data.grid:
-        raise NothingToDrawError("one run only: give two datasets")
+        raise NothingToDrawError("the report has one run: name two datasets to compare them")
     points = data.points
     names = [run.name for run in data.runs]
     keys = [n for n in (*data.parameters, *REPEATS) if n in points and n != RUN]
@@ -25,7 +25,9 @@ def table(data: ReportData) -> pd.DataFrame:
     sides = [points[points[RUN] == name].assign(match=match) for name in names]
     both = sides[0].merge(sides[1], on="match", suffixes=("", "_b"))
     if not len(both):
-        raise NothingToDrawError("the runs share no point: none has the same parameters and seeds")
+        raise NothingToDrawError(
+            "no point of one run has the parameters and seeds of a point of the other"
+        )
     by = [n for n in (*data.context, *data.knobs) if n != RUN]
     shown = [n for n in (*dict.fromkeys(["scheduler", *by]), "replicate") if n in both]
     rows = []
@@ -47,8 +49,8 @@ def chart(table: pd.DataFrame) -> Chart:
         select=("metric",),
         hover=(*columns_before(table, "metric"), "change"),
         diagonal=True,
-        note="The same parameters and seeds in both runs; the line is x = y. "
-        "same_point: also the same engine version and workload.",
+        note="Each mark is a point with the same parameters and seeds in both runs; the line is "
+        "x = y. same_point: engine version and workload are the same too.",
     )
 
 

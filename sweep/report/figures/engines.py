@@ -13,12 +13,12 @@ _METRICS = ("mean_cct_s", "p50_cct_s", "p95_cct_s", "max_cct_s")
 
 
 def table(data: ReportData) -> pd.DataFrame:
-    """One row per metric and setting that both engines have; the first of each where several."""
+    """One row per metric and setting that both engines ran with the same replicates."""
     if "engine" not in data.axes:
-        raise NothingToDrawError("only one engine: sweep engine=fluid,coflowsim")
-    settings = data.settings
-    own = _of_one_engine(data)
-    by = [n for n in (*data.context, *data.knobs) if n != "engine" and n not in own]
+        raise NothingToDrawError("the dataset has one engine: sweep engine=fluid,coflowsim")
+    settings = data.comparable.assign(repeats=data.repeats)
+    of_one = _of_one_engine(data)
+    by = [n for n in (*data.context, *data.knobs) if n != "engine" and n not in of_one]
     by = list(dict.fromkeys(["scheduler", *by]))
     keys = settings[by].map(plain).agg("\0".join, axis=1)
     sides = {
@@ -28,6 +28,9 @@ def table(data: ReportData) -> pd.DataFrame:
     both = sides["coflowsim"].merge(sides["fluid"], on="key", suffixes=("", "_fluid"))
     if not len(both):
         raise NothingToDrawError("no setting was run in both engines")
+    both = both[both["repeats"] == both["repeats_fluid"]]
+    if not len(both):
+        raise NothingToDrawError("the engines ran different replicates of every setting")
     rows = []
     for metric in _METRICS:
         one, other = both[metric], both[f"{metric}_fluid"]
@@ -40,8 +43,10 @@ def table(data: ReportData) -> pd.DataFrame:
                 difference=other / one - 1,
             )
         )
-    found = pd.concat(rows, ignore_index=True)
-    return found[list(dict.fromkeys(found.columns))]
+    pairs = pd.concat(rows, ignore_index=True)
+    pairs = pairs[list(dict.fromkeys(pairs.columns))]
+    pairs.attrs["note"] = settings.attrs["note"]
+    return pairs
 
 
 def _of_one_engine(data: ReportData) -> list[str]:
@@ -61,8 +66,9 @@ def chart(table: pd.DataFrame) -> Chart:
         select=("metric",),
         hover=("label", "difference"),
         diagonal=True,
-        note="CCT of the same setting and workload in both engines; the line is x = y.",
+        note="Each mark is a setting that both engines ran on the same workload; the line is x = y."
+        + table.attrs.get("note", ""),
     )
 
 
-FIGURE = Figure("engines", "fluid against coflowsim", 80, table, chart)
+FIGURE = Figure("engines", "fluid against coflowsim", 80, table, chart, needs=("mean_cct_s",))

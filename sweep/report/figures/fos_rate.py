@@ -23,22 +23,26 @@ SAMPLED = "rate"
 
 
 def table(data: ReportData) -> pd.DataFrame:
-    """One row per partitioner and rate; one that does not sample stands at every rate.
+    """One row per partitioner and rate; one that does not sample has a row at every rate.
 
-    ``rate`` is the share of records that is sampled: under ``auto`` the mean of what it chose.
+    ``rate`` is the share of records that is sampled: under ``auto`` the mean of the rates chosen.
     """
     frame, rest = shuffles(data)
     if frame[RATE].nunique() < 2:
-        raise NothingToDrawError("one sampling rate: sweep shuffle.sampling_rate=0.01,0.05,0.2")
+        raise NothingToDrawError(
+            "the dataset has one sampling rate: sweep shuffle.sampling_rate=0.01,0.05,0.2"
+        )
     auto = frame[RATE] == AUTO
-    asked = at_every_rate(frame[~auto])
+    fixed = at_every_rate(frame[~auto])
     chosen = frame[auto].assign(line=frame[LINE] + " at auto", rate_read="yes")
-    asked[SAMPLED] = asked[RATE].astype(float)
-    found = pd.concat([asked, chosen.assign(**{SAMPLED: chosen["sampled_share"].astype(float)})])
-    found = found.dropna(subset=SAMPLED)
+    fixed[SAMPLED] = fixed[RATE].astype(float)
+    lines = pd.concat([fixed, chosen.assign(**{SAMPLED: chosen["sampled_share"].astype(float)})])
+    lines = lines.dropna(subset=SAMPLED)
     halves = [f"{n}_half" for n in MEASURES]
     columns = [*rest, ZIPF, PARTITIONER, LINE, RATE, SAMPLED, "rate_read", "n", *MEASURES, *halves]
-    return found[[n for n in dict.fromkeys(columns) if n in found]].reset_index(drop=True)
+    lines = lines[[n for n in dict.fromkeys(columns) if n in lines]].reset_index(drop=True)
+    lines.attrs["note"] = frame.attrs["note"]
+    return lines
 
 
 def chart(table: pd.DataFrame) -> Chart:
@@ -47,7 +51,7 @@ def chart(table: pd.DataFrame) -> Chart:
         table,
         both_scales(SAMPLED, "share of records sampled"),
         ZIPF,
-        ": they are level, and rate_read is no; auto stands at the mean of what it chose.",
+        ": their lines are level, and rate_read is no. auto is drawn at the mean of its rates.",
     )
 
 

@@ -21,17 +21,19 @@ from sweep.report.figures._shuffles import (
 
 
 def table(data: ReportData) -> pd.DataFrame:
-    """One row per partitioner and exponent; one that does not sample stands at every rate."""
+    """One row per partitioner and exponent; one that does not sample has a row at every rate."""
     frame, rest = shuffles(data)
     if frame[ZIPF].nunique() < 2:
-        raise NothingToDrawError("one exponent of the keys: sweep shuffle.zipf=0.5,1,1.2")
-    found = at_every_rate(frame)
+        raise NothingToDrawError("the keys have one exponent: sweep shuffle.zipf=0.5,1,1.2")
+    lines = at_every_rate(frame)
     halves = [f"{n}_half" for n in MEASURES]
     columns = [*rest, RATE, PARTITIONER, LINE, ZIPF, "rate_read", "n", *MEASURES, *halves]
-    found = found[[n for n in dict.fromkeys(columns) if n in found]]
-    place = {plain(rate): k for k, rate in enumerate(in_order(found[RATE]))}
-    order = found[RATE].map(lambda rate: place[plain(rate)])
-    return found.iloc[order.argsort(kind="stable")].reset_index(drop=True)
+    lines = lines[[n for n in dict.fromkeys(columns) if n in lines]]
+    rank = {plain(rate): k for k, rate in enumerate(in_order(lines[RATE]))}
+    order = lines[RATE].map(lambda rate: rank[plain(rate)])
+    lines = lines.iloc[order.argsort(kind="stable")].reset_index(drop=True)
+    lines.attrs["note"] = frame.attrs["note"]
+    return lines
 
 
 def chart(table: pd.DataFrame) -> Chart:
@@ -40,7 +42,7 @@ def chart(table: pd.DataFrame) -> Chart:
         table,
         (Axis(ZIPF, "exponent a of the keys (0: all alike)"),),
         RATE,
-        ", and stand at every rate: rate_read is no.",
+        ", and are drawn at every rate: rate_read is no.",
     )
 
 

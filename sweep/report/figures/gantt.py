@@ -1,4 +1,4 @@
-"""Which coflow has which port when: the exact schedule of a small workload."""
+"""The exact schedule of a small workload: which coflow uses which port, and when."""
 
 from __future__ import annotations
 
@@ -9,10 +9,11 @@ from sweep.report.averages import plain
 from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Axis, Chart
 from sweep.report.figures._base import Figure, NothingToDrawError
+from sweep.report.read_values import none_for_null
 from sweep.report.schedule import NoScheduleError, schedule_of
 
 MOST = 12
-"""Settings whose schedule is worked out."""
+"""Settings whose schedule is drawn."""
 
 
 def table(data: ReportData) -> pd.DataFrame:
@@ -21,7 +22,7 @@ def table(data: ReportData) -> pd.DataFrame:
     first = data.points.drop_duplicates(by) if len(data.points) else data.points
     if not len(first):
         raise NothingToDrawError("no point is finished")
-    found: list[pd.DataFrame] = []
+    lanes: list[pd.DataFrame] = []
     why: dict[str, str] = {}
     names = data.settings["label"]
     if data.context:
@@ -30,8 +31,8 @@ def table(data: ReportData) -> pd.DataFrame:
         ]
         names = pd.Series([" ".join(parts) for parts in zip(names, *words, strict=True)])
     for name, values in zip(names, first.to_dict("records"), strict=True):
-        row = {str(key): value for key, value in values.items()}
-        if len(found) == MOST:
+        row = {str(key): none_for_null(value) for key, value in values.items()}
+        if len(lanes) == MOST:
             why[f"all after the first {MOST}"] = "too many settings"
             break
         try:
@@ -39,11 +40,11 @@ def table(data: ReportData) -> pd.DataFrame:
         except NoScheduleError as error:
             why.setdefault(str(name), str(error))
             continue
-        found.append(_lanes(stretches).assign(setting=name, mean_cct_s=row["mean_cct_s"]))
-    if not found:
+        lanes.append(_lanes(stretches).assign(setting=name, mean_cct_s=row["mean_cct_s"]))
+    if not lanes:
         raise NothingToDrawError(next(iter(why.values())))
     columns = ["setting", "port", "coflow", "start_s", "end_s", "rate", "mean_cct_s"]
-    joined = pd.concat(found, ignore_index=True)[columns]
+    joined = pd.concat(lanes, ignore_index=True)[columns]
     joined.attrs["why"] = why
     return joined
 
@@ -61,10 +62,10 @@ def _lanes(stretches: pd.DataFrame) -> pd.DataFrame:
 
 
 def _left_out(table: pd.DataFrame) -> str:
-    """Say which settings have no schedule, and why; a few of them."""
-    why = [f"{name} ({said})" for name, said in table.attrs.get("why", {}).items()]
-    more = f" and {len(why) - 3} more" if len(why) > 3 else ""
-    return f" Settings not shown: {'; '.join(why[:3])}{more}." if why else ""
+    """Return a sentence that names some settings without a schedule, and why."""
+    why = [f"{name} ({reason})" for name, reason in table.attrs.get("why", {}).items()]
+    rest = f" and {len(why) - 3} more" if len(why) > 3 else ""
+    return f" Settings not shown: {'; '.join(why[:3])}{rest}." if why else ""
 
 
 def chart(table: pd.DataFrame) -> Chart:
@@ -78,9 +79,12 @@ def chart(table: pd.DataFrame) -> Chart:
         select=("setting",),
         text="coflow",
         hover=("rate", "mean_cct_s"),
-        note="Run again in the fluid engine, decision by decision; rate is the share of the port. "
-        f"A port that coflows share has a line for each.{_left_out(table)}",
+        note="The fluid engine runs the point again, decision by decision; rate is the share of "
+        "the port. A port that several coflows share has a line for each of them."
+        f"{_left_out(table)}",
     )
 
 
-FIGURE = Figure("gantt", "Schedule of the ports", 15, table, chart)
+FIGURE = Figure(
+    "gantt", "Schedule of the ports", 15, table, chart, needs=("mean_cct_s", "trace_id")
+)

@@ -11,10 +11,10 @@ from sweep.report.figures._base import Figure, NothingToDrawError
 
 
 def table(data: ReportData) -> pd.DataFrame:
-    """One row per setting and condition that has a bound."""
+    """One row per setting and context that has a bound."""
     settings = data.settings if len(data.points) else pd.DataFrame(columns=["gap"])
     if "gap" not in settings or not settings["gap"].notna().any():
-        raise NothingToDrawError("no point has a bound: they come with engine=fluid")
+        raise NothingToDrawError("no point has a bound: only engine=fluid gives one")
     shown = shown_settings(settings.dropna(subset="gap"), data.context, 24, under=200)
     half = [n for n in ("gap_half",) if n in shown]
     columns = [*data.context, "label", "scheduler", "n", "mean_cct_s", "bound_s", "gap", *half]
@@ -31,9 +31,9 @@ def chart(table: pd.DataFrame) -> Chart:
         select=columns_before(table, "label"),
         hover=("mean_cct_s", "bound_s", "n"),
         note="Mean CCT over a lower bound, minus one: 0 % is optimal; with replicates, the mean of "
-        "the CCTs over the mean of the bounds. The bound need not be "
-        "reachable: what is left may be the bound's fault.",
+        "the CCTs over the mean of the bounds. No scheduler may "
+        "reach the bound: part of the gap may come from the bound itself.",
     )
 
 
-FIGURE = Figure("gap", "Distance to the bound", 70, table, chart)
+FIGURE = Figure("gap", "Distance to the bound", 70, table, chart, needs=("mean_cct_s",))

@@ -15,10 +15,10 @@ METRIC = "mean_cct_s"
 
 
 def table(data: ReportData) -> pd.DataFrame:
-    """One row per cell of the two axes that matter most: the mean CCT over all the rest.
+    """One row per cell of the two axes with the largest effects: the mean CCT over all others.
 
-    Where there are more axes than the scheduler and another one, the scheduler is fixed to the
-    one with most settings, in a column of its own.
+    With two axes or more beside the scheduler, the scheduler is fixed to the one with most
+    settings; the column ``fixed_scheduler`` names it.
     """
     if not len(data.points):
         raise NothingToDrawError("no point is finished")
@@ -41,17 +41,19 @@ def table(data: ReportData) -> pd.DataFrame:
     ranked = [*(effects["axis"] if len(effects) else []), *ranked]
     ranked += [n for n in rest if n not in ranked]
     x, y = ranked[:2]
-    found = cells(frame, [x, y], fixed).rename(columns={"value": METRIC})
-    text = [f"{v:.4g}" for v in found[METRIC]]
-    return found.assign(text=text, **{f"fixed_{n}": v for n, v in fixed.items()})
+    means = cells(frame, [x, y], fixed).rename(columns={"value": METRIC})
+    text = [f"{v:.4g}" for v in means[METRIC]]
+    means = means.assign(text=text, **{f"fixed_{n}": v for n, v in fixed.items()})
+    means.attrs["note"] = data.comparable.attrs["note"]
+    return means
 
 
 def chart(table: pd.DataFrame) -> Chart:
-    """Draw a heat map; the page lets one choose everything."""
+    """Draw a heat map; the page offers a choice of axes, metric and fixed values."""
     x, y = table.columns[:2]
     names = [n for n in map(str, table.columns) if n.startswith("fixed_")]
     fixed = {n.removeprefix("fixed_"): str(table[n].iloc[0]) for n in names}
-    said = ", ".join(f"{key_of(n)}={v}" for n, v in fixed.items())
+    values = ", ".join(f"{key_of(n)}={v}" for n, v in fixed.items())
     return Chart(
         "heat",
         x=(key_axis(x),),
@@ -60,9 +62,10 @@ def chart(table: pd.DataFrame) -> Chart:
         text="text",
         explore="mean",
         fixed=fixed,
-        note=f"Mean over all other axes of the grid{f' at {said}' if said else ''}. Points that do "
-        "not read an axis stand at each of its values. For grids: all combinations of the axes.",
+        note=f"Mean over all other axes of the grid{f' at {values}' if values else ''}. A point "
+        "that does not read an axis counts at each of its values. Needs a grid: all combinations "
+        f"of the axes.{table.attrs.get('note', '')}",
     )
 
 
-FIGURE = Figure("heat", "Sensitivity over two axes", 30, table, chart)
+FIGURE = Figure("heat", "Sensitivity over two axes", 30, table, chart, needs=("mean_cct_s",))

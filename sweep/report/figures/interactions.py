@@ -16,18 +16,19 @@ def table(data: ReportData) -> pd.DataFrame:
     rows = []
     grids, why = by_scheduler(data, "mean_cct_s") if len(data.points) else ([], {})
     for scheduler, frame, axes in grids:
-        found = interactions(frame, axes)
-        if len(found):
-            pair = [f"{key_of(a)} × {key_of(b)}" for a, b in found[["axis", "other_axis"]].values]
-            rows.append(found.assign(scheduler=scheduler, pair=pair))
+        shares = interactions(frame, axes)
+        if len(shares):
+            both = shares[["axis", "other_axis"]].to_numpy()
+            pair = [f"{key_of(a)} × {key_of(b)}" for a, b in both]
+            rows.append(shares.assign(scheduler=scheduler, pair=pair))
     if not rows:
         raise NothingToDrawError(
             next(iter(why.values()), "fewer than two axes have several values")
         )
-    shares = ["interaction_share", "axis_share", "other_share"]
+    columns = ["interaction_share", "axis_share", "other_share"]
     table = pd.concat(rows, ignore_index=True)
-    table = table[["scheduler", "pair", "axis", "other_axis", *shares]]
-    table.attrs["why"] = why
+    table = table[["scheduler", "pair", "axis", "other_axis", *columns]]
+    table.attrs |= {"why": why, "note": data.comparable.attrs["note"]}
     return table
 
 
@@ -45,8 +46,8 @@ def chart(table: pd.DataFrame) -> Chart:
         hover=("axis_share", "other_share"),
         note="Share of the variance of the mean CCT over the grid that the pair explains beyond "
         "what each of the two explains by itself, over the settings that read both axes; exact "
-        f"for full grids.{left_out(table.attrs.get('why', {}))}",
+        f"for full grids.{table.attrs.get('note', '')}{left_out(table.attrs.get('why', {}))}",
     )
 
 
-FIGURE = Figure("interactions", "Interactions", 60, table, chart)
+FIGURE = Figure("interactions", "Interactions", 60, table, chart, needs=("mean_cct_s",))

@@ -1,4 +1,4 @@
-"""Schedulers compared replicate by replicate: the same workload for both."""
+"""Schedulers compared replicate by replicate, on the same workload."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ MOST = 24
 
 
 def table(data: ReportData) -> pd.DataFrame:
-    """One row per setting and condition: its mean CCT over the first setting's, minus one."""
+    """One row per setting and context: its mean CCT over the first setting's, minus one."""
     if not len(data.points) or data.settings["n"].max() < 2:
-        raise NothingToDrawError("no replicates: sweep with replicates=5")
+        raise NothingToDrawError("the dataset has no replicates: sweep with replicates=5")
     settings = shown_settings(data.settings, data.context, MOST, under=200)
     keys = [*data.context, *data.knobs]
     repeats = [n for n in REPEATS if n in data.points]
@@ -34,8 +34,8 @@ def table(data: ReportData) -> pd.DataFrame:
                 continue
             (mean,), (half,) = mean_of_groups(ratio, np.zeros(len(ratio), np.int64), 1)
             about = setting[[*data.context, "label", "scheduler"]].to_dict()
-            more = {"baseline": group["label"].iloc[0], "pairs": len(ratio)}
-            rows.append(about | more | {"change": mean, "change_half": half})
+            pairing = {"baseline": group["label"].iloc[0], "pairs": len(ratio)}
+            rows.append(about | pairing | {"change": mean, "change_half": half})
     if not rows:
         raise NothingToDrawError("no two settings share their replicates")
     return pd.DataFrame(rows)
@@ -50,11 +50,11 @@ def chart(table: pd.DataFrame) -> Chart:
         colour="scheduler",
         select=columns_before(table, "label"),
         hover=("baseline", "pairs"),
-        note="Change of the mean CCT against the first setting of the same condition, replicate by "
+        note="Change of the mean CCT against the first setting of the same context, replicate by "
         "replicate on the same workload; whiskers: 95 % interval of the mean over replicates. "
-        f"Negative is better. Where more than {MOST} settings share a condition, the best of each "
-        "scheduler, and the first is the best setting of the grid's first scheduler.",
+        f"Negative is better. Where a context has more than {MOST} settings, only the best setting "
+        "of each scheduler is drawn, and all are compared with that of the grid's first scheduler.",
     )
 
 
-FIGURE = Figure("pairwise", "Replicates compared in pairs", 25, table, chart)
+FIGURE = Figure("pairwise", "Replicates compared in pairs", 25, table, chart, needs=("mean_cct_s",))

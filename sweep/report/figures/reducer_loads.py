@@ -6,11 +6,11 @@ import numpy as np
 import pandas as pd
 
 from core.errors import StoreError
-from sweep.report.averages import plain
+from sweep.report.averages import labels, plain
 from sweep.report.data import RUN, ReportData
 from sweep.report.drawing.chart import Axis, Chart, columns_before
 from sweep.report.figures._base import Figure, NothingToDrawError
-from sweep.report.figures._shuffles import PARTITIONER, RATE, ZIPF, shuffles
+from sweep.report.figures._shuffles import PARTITIONER, RATE, ZIPF, of_shuffle, own_knobs, shuffles
 
 MOST_RANKS = 400
 
@@ -18,38 +18,39 @@ MOST_RANKS = 400
 def table(data: ReportData) -> pd.DataFrame:
     """One row per partitioner and rank: the load of its fullest, second fullest, … bucket.
 
-    Loads are divided by the mean of the job's and averaged over jobs and replicates.
+    Loads are divided by the mean of the job's and averaged over jobs and replicates, and over
+    nothing else: what a partitioner reads is in its name, and a context is chosen.
     """
     shuffles(data)
     points = data.points[data.points["fos_records"].notna()]
-    by = [n for n in (RUN, "workload", ZIPF, RATE, PARTITIONER) if n in points]
+    knobs = [n for n in own_knobs(data) if n in points]
+    rest = of_shuffle(data, points)
+    by = [*rest, PARTITIONER, RATE, *knobs]
     kept = points.drop_duplicates([*by, "trace_id"])
     try:
         loads = data.detail("reducers", ["job", "bucket", "records", "bytes"], kept["point_id"])
     except StoreError as error:
         raise NothingToDrawError(str(error)) from error
-    own = [n for n in ("point_id", RUN) if n in loads]
-    job = [*own, "job"]
+    point = [n for n in ("point_id", RUN) if n in loads]
+    job = [*point, "job"]
     for name in ("records", "bytes"):
         mean = loads.groupby(job)[name].transform("mean")
         loads[f"{name}_load"] = loads[name] / mean.where(mean > 0)
     loads = loads.sort_values([*job, "records"], ascending=False, kind="stable")
     loads["rank"] = loads.groupby(job).cumcount() + 1
     loads = loads[loads["rank"] <= MOST_RANKS]
-    joined = loads.merge(kept[[*own, *[n for n in by if n not in own]]], on=own)
-    found = joined.groupby([*by, "rank"], sort=False, dropna=False)[["records_load", "bytes_load"]]
-    means = found.mean().reset_index()
-    means["partitioner"] = list(map(_named, means[PARTITIONER], means[RATE]))
+    kept = kept.assign(partitioner=list(map(_named, kept[PARTITIONER], kept[RATE])))
+    kept = kept.assign(partitioner=labels(kept, knobs, of="partitioner"))
+    order = {name: k for k, name in enumerate(dict.fromkeys(kept["partitioner"]))}
+    line = [*rest, "partitioner"]
+    joined = loads.merge(kept[[*point, *[n for n in line if n not in point]]], on=point)
+    ranks = joined.groupby([*line, "rank"], sort=False, dropna=False)
+    means = ranks[["records_load", "bytes_load"]].mean().reset_index()
     if means[ZIPF].isna().all():
         means[ZIPF] = np.nan
-    rest = [n for n in (RUN, "workload") if n in means and means[n].nunique() > 1]
-    columns = [ZIPF, *rest, "partitioner", "rank", "records_load", "bytes_load"]
-    place = {
-        name: k for k, name in enumerate(dict.fromkeys(map(_named, kept[PARTITIONER], kept[RATE])))
-    }
-    means = means.assign(place=means["partitioner"].map(place))
-    means = means.sort_values([*rest, ZIPF, "place", "rank"], kind="stable")
-    return means[columns].reset_index(drop=True)
+    means = means.assign(order=means["partitioner"].map(order))
+    means = means.sort_values([*rest[1:], ZIPF, "order", "rank"], kind="stable")
+    return means[[*line, "rank", "records_load", "bytes_load"]].reset_index(drop=True)
 
 
 def _named(partitioner: object, rate: object) -> str:
@@ -68,9 +69,9 @@ def chart(table: pd.DataFrame) -> Chart:
         ),
         colour="partitioner",
         select=columns_before(table, "partitioner"),
-        note="Load of a reducer over the mean of its job, averaged over jobs and replicates. "
-        "hash, or traced, is what there is before a partitioner looks at the keys.",
+        note="Load of a reducer over the mean of its job, averaged over jobs and replicates; s: "
+        "sampling rate. hash, or traced, gives the loads before any partitioner looks at the keys.",
     )
 
 
-FIGURE = Figure("reducer_loads", "Loads of reducers", 130, table, chart)
+FIGURE = Figure("reducer_loads", "Loads of reducers", 130, table, chart, needs=("trace_id",))

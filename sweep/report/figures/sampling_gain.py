@@ -1,4 +1,4 @@
-"""What sampling costs, and what it gains over a partitioner that does not sample."""
+"""The cost of sampling, and its gain over a partitioner that does not sample."""
 
 from __future__ import annotations
 
@@ -13,24 +13,28 @@ _BASES = ("hash", "traced")
 
 
 def table(data: ReportData) -> pd.DataFrame:
-    """One row per partitioner that samples, rate and condition: its cost, and gains over hash."""
+    """One row per partitioner that samples, rate and context: its cost, and gains over hash."""
     frame, rest = shuffles(data)
     base = frame[frame[PARTITIONER].isin(_BASES)]
     if not len(base) or "sampled_share" not in frame:
-        raise NothingToDrawError("no partitioner to compare with: add shuffle.partitioner=hash")
+        raise NothingToDrawError(
+            "the dataset has no partitioner to compare with: add shuffle.partitioner=hash"
+        )
     by = [*rest, ZIPF]
     shown = ["fos_records", *(n for n in ("mean_job_s", "mean_cct_s") if n in frame)]
     sampled = frame[~frame[PARTITIONER].isin(_BASES) & frame["sampled_share"].notna()]
     shared = [n for n in own_knobs(data) if base[n].notna().all() and sampled[n].notna().all()]
     on = [*by, *shared]
-    found = sampled.merge(base.drop_duplicates(on)[[*on, *shown]], on=on, suffixes=("", "_base"))
-    if not len(found):
+    gained = sampled.merge(base.drop_duplicates(on)[[*on, *shown]], on=on, suffixes=("", "_base"))
+    if not len(gained):
         raise NothingToDrawError("no partitioner samples: add shuffle.partitioner=scid")
     for name in shown:
-        found[f"{name}_gain"] = 1 - found[name] / found[f"{name}_base"]
+        gained[f"{name}_gain"] = 1 - gained[name] / gained[f"{name}_base"]
     gains = [f"{name}_gain" for name in shown]
     columns = [*by, PARTITIONER, LINE, RATE, "sampled_share", "sample_cost_s", *gains]
-    return found[list(dict.fromkeys(columns))].reset_index(drop=True)
+    gained = gained[list(dict.fromkeys(columns))].reset_index(drop=True)
+    gained.attrs["note"] = frame.attrs["note"]
+    return gained
 
 
 def chart(table: pd.DataFrame) -> Chart:
@@ -52,9 +56,9 @@ def chart(table: pd.DataFrame) -> Chart:
         colour=LINE,
         select=(ZIPF, *rest),
         hover=(RATE, "sample_cost_s", "sampled_share"),
-        note="Gain: 1 − value / value of the partitioner that does not sample, under the same "
-        "context; negative is a loss. Sampling takes time only where unit costs are given "
-        "(shuffle.map_s_per_record and others).",
+        note="Gain: 1 − value / value of the partitioner that does not sample, in the same "
+        "context; a negative gain is a loss. Sampling takes time only where the sweep sets unit "
+        f"costs (shuffle.map_s_per_record and others).{table.attrs.get('note', '')}",
     )
 
 

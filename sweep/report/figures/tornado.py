@@ -12,7 +12,7 @@ from sweep.report.effects import by_scheduler, left_out, main_effects
 from sweep.report.figures._base import Figure, NothingToDrawError
 
 MOST = 8
-"""Metrics for which effects are worked out."""
+"""Metrics whose effects are drawn."""
 
 
 def table(data: ReportData) -> pd.DataFrame:
@@ -28,13 +28,13 @@ def table(data: ReportData) -> pd.DataFrame:
                 rows.append(effects.assign(metric=name, scheduler=scheduler))
     if not rows:
         raise NothingToDrawError(next(iter(why.values()), "no axis has several values"))
-    found = pd.concat(rows, ignore_index=True)
-    found["key"] = found["axis"].map(key_of)
-    found["text"] = [f"{a} → {b}" for a, b in zip(found["low_at"], found["high_at"], strict=True)]
+    spans = pd.concat(rows, ignore_index=True)
+    spans["key"] = spans["axis"].map(key_of)
+    spans["text"] = [f"{a} → {b}" for a, b in zip(spans["low_at"], spans["high_at"], strict=True)]
     columns = ["scheduler", "metric", "key", "low", "high", "low_at", "high_at", "range", "mean"]
-    found = found[[*columns, "variance_share", "text"]]
-    found.attrs["why"] = why
-    return found
+    spans = spans[[*columns, "variance_share", "text"]]
+    spans.attrs |= {"why": why, "note": data.comparable.attrs["note"]}
+    return spans
 
 
 def chart(table: pd.DataFrame) -> Chart:
@@ -48,9 +48,10 @@ def chart(table: pd.DataFrame) -> Chart:
         text="text",
         hover=("low_at", "high_at", "range", "mean", "variance_share"),
         note="From the smallest to the largest mean of the metric over the values of an axis, all "
-        "other axes averaged; beside the bar, the values where they are. Only axes that the "
-        "scheduler reads, and of an axis only settings that read it: mean and share of the "
-        f"variance are theirs, too. For grids.{left_out(table.attrs.get('why', {}))}",
+        "other axes averaged; beside the bar, the values with these means. Only axes that the "
+        "scheduler reads are drawn, and only settings that read an axis count for it, also in its "
+        f"mean and share of the variance. Needs a grid.{table.attrs.get('note', '')}"
+        f"{left_out(table.attrs.get('why', {}))}",
     )
 
 

@@ -1,4 +1,4 @@
-"""Width against size on both sides: what the workload looks like."""
+"""Width against size of coflows on both sides: the shape of the workload."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sweep.report.figures._base import Figure
 from sweep.report.figures._coflows import coflows_of, shown_points, thinned
 
 MOST = 6
-"""Traces that are shown."""
+"""Most traces that are drawn."""
 _SIDES = {"senders": "sending", "receivers": "receiving"}
 
 
@@ -27,22 +27,22 @@ def table(data: ReportData) -> pd.DataFrame:
     for column, side in _SIDES.items():
         part = coflows[["trace_id", "bin", "size_bytes"]].assign(side=side, ports=coflows[column])
         rows.append(part)
-    found = pd.concat(rows, ignore_index=True)
-    found["trace"] = found.pop("trace_id").map(named)
-    found["size_mb"] = found.pop("size_bytes") / 1e6
-    found["ports"] = found["ports"].astype(float)
+    marks = pd.concat(rows, ignore_index=True)
+    marks["trace"] = marks.pop("trace_id").map(named)
+    marks["size_mb"] = marks.pop("size_bytes") / 1e6
+    marks["ports"] = marks["ports"].astype(float)
     names = ["side", "trace", "bin"]
-    return thinned(found[[*names, "ports", "size_mb"]], names, ["ports", "size_mb"])
+    return thinned(marks[[*names, "ports", "size_mb"]], names, ["ports", "size_mb"])
 
 
 def _names(data: ReportData, first: pd.DataFrame) -> dict[str, str]:
-    """Name traces by what of the workload varies, and the replicate."""
+    """Name traces by the workload's parameters that vary, and the replicate."""
     about = data.points[data.points["point_id"].isin(first["point_id"])]
     about = about.drop_duplicates("trace_id")
     names = ["workload"]
     for name in about.columns:
-        own = name.startswith("workload_") or name in ("shuffle_zipf", "replicate", "seed")
-        if own and about[name].nunique(dropna=False) > 1:
+        of_trace = name.startswith("workload_") or name in ("shuffle_zipf", "replicate", "seed")
+        if of_trace and about[name].nunique(dropna=False) > 1:
             names.append(name)
     texts = [
         " ".join(
@@ -68,4 +68,4 @@ def chart(table: pd.DataFrame) -> Chart:
     )
 
 
-FIGURE = Figure("width_size", "Width against size", 100, table, chart)
+FIGURE = Figure("width_size", "Width against size", 100, table, chart, needs=("trace_id",))

@@ -17,7 +17,7 @@ TIE = 1e-9
 
 
 def table(data: ReportData) -> pd.DataFrame:
-    """One row per cell of two axes: who has the smallest mean CCT, and by how much."""
+    """One row per cell of two axes: the setting with the smallest mean CCT, and its margin."""
     if not len(data.points):
         raise NothingToDrawError("no point is finished")
     cube = cube_of(data)
@@ -42,13 +42,14 @@ def table(data: ReportData) -> pd.DataFrame:
             {n: first[n] for n in axes}
             | {"wins_on": who, "winner": winner, METRIC: first["value"], "margin": margin}
         )
-    found = pd.DataFrame(rows)
-    found["margin"] = found["margin"].astype(float)
-    found["text"] = [
+    wins = pd.DataFrame(rows)
+    wins["margin"] = wins["margin"].astype(float)
+    wins["text"] = [
         "" if pd.isna(m) else "tie" if m <= TIE else f"+{float(f'{100 * m:.2g}'):g} %"
-        for m in found["margin"]
+        for m in wins["margin"]
     ]
-    return found
+    wins.attrs["note"] = data.comparable.attrs["note"]
+    return wins
 
 
 def chart(table: pd.DataFrame) -> Chart:
@@ -66,9 +67,9 @@ def chart(table: pd.DataFrame) -> Chart:
         explore="wins" if y != "wins_on" else "",
         colour_axis=who,
         note=f"The {key_of(who)} with the smallest mean CCT, averaged over all other axes; in the "
-        "cell, how much larger that of the second is; a = b: both are alike. "
-        "For grids: all combinations of the axes.",
+        "cell, how much larger the second smallest is; a = b: both have the same mean. "
+        f"Needs a grid: all combinations of the axes.{table.attrs.get('note', '')}",
     )
 
 
-FIGURE = Figure("wins", "Which setting wins where", 40, table, chart)
+FIGURE = Figure("wins", "Which setting wins where", 40, table, chart, needs=("mean_cct_s",))

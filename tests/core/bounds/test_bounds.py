@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.bounds import (
@@ -33,6 +33,7 @@ from core.trace import Trace, from_flows
 from core.workloads._format import read_trace
 from core.workloads.toy import UNIT, build
 from tests.paths import ROOT
+from tests.profiles import examples
 from tests.twins.fluid import Twin
 
 SCHEDULERS = ("fifo", "scf", "ncf", "lcf", "varys", "aalo", "asebf", "fair", "srpt")
@@ -219,7 +220,7 @@ def bounds_of(found: Loads) -> tuple[Bound, ...]:
 
 
 @given(traces, fabrics)
-@settings(max_examples=200, deadline=None)
+@examples(200)
 def test_each_bound_is_what_its_partition_proves(trace: Trace, fabric: dict[str, Any]) -> None:
     """Exact fractions and the naive SRPT give the same value from `Bound.port` alone."""
     twin = Twin(trace, "varys", **fabric)
@@ -239,7 +240,7 @@ def test_each_bound_is_what_its_partition_proves(trace: Trace, fabric: dict[str,
 
 
 @given(traces, fabrics, st.sampled_from(["flow", "coflow"]))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_no_scheduler_is_below(trace: Trace, fabric: dict[str, Any], trigger: str) -> None:
     best = max(bound.mean_s for bound in bounds_of(loads(trace, **fabric)))
     for scheduler in SCHEDULERS:
@@ -249,7 +250,7 @@ def test_no_scheduler_is_below(trace: Trace, fabric: dict[str, Any], trigger: st
 
 
 @given(traces, fabrics)
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_no_order_of_the_coflows_is_below(trace: Trace, fabric: dict[str, Any]) -> None:
     """Brute force: every order, work-conserving."""
     best = max(bound.mean_s for bound in bounds_of(loads(trace, **fabric)))
@@ -260,7 +261,7 @@ def test_no_order_of_the_coflows_is_below(trace: Trace, fabric: dict[str, Any]) 
 
 
 @given(traces, fabrics, st.integers(0, 300))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_partition_is_never_below_isolation(
     trace: Trace, fabric: dict[str, Any], effort: int
 ) -> None:
@@ -296,7 +297,7 @@ def test_search_leaves_a_trap(flows: list[tuple[int, int, float]], expected: flo
 
 # A local search promises nothing for every trace: fixed examples, so that it cannot get worse.
 @given(traces, fabrics)
-@settings(max_examples=60, deadline=None, derandomize=True)
+@examples(60)
 def test_search_is_close_to_the_best_partition(trace: Trace, fabric: dict[str, Any]) -> None:
     found = loads(trace, **fabric)
     best = best_partition(found)
@@ -304,7 +305,7 @@ def test_search_is_close_to_the_best_partition(trace: Trace, fabric: dict[str, A
 
 
 @given(traces, fabrics, st.integers(0, 7), st.sampled_from([1.5, 4.0]))
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_more_capacity_never_raises_a_bound(
     trace: Trace, fabric: dict[str, Any], port: int, factor: float
 ) -> None:

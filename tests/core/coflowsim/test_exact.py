@@ -7,7 +7,7 @@ import math
 import numba
 import numpy as np
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from core.coflowsim.advance import run_flow
@@ -16,6 +16,7 @@ from core.coflowsim.sizes import demand
 from core.coflowsim.state import UNTIL_END, ZERO, new_state
 from core.coflowsim.tally import sort_by_end, take_on
 from core.trace import from_flows
+from tests.profiles import examples
 
 # Kernels have no entry for Python: these are theirs.
 compiled = numba.njit(error_model="numpy")
@@ -74,7 +75,7 @@ amounts = st.one_of(
 
 
 @given(st.data(), amounts, st.integers(0, 3000))
-@settings(max_examples=400, deadline=None)
+@examples(400)
 def test_descend_is_the_loop(data, x, n):
     b = data.draw(steps_below(x))
     n = min(n, int(x / b) - 2)
@@ -96,7 +97,7 @@ def test_ties_go_to_the_even_neighbour(k):
 
 
 @given(st.data(), amounts, st.integers(1, 3000))
-@settings(max_examples=400, deadline=None)
+@examples(400)
 def test_run_flow_is_the_loop(data, x, n):
     """A flow ends in the same quantum, with the same last move and the same rest."""
     b = data.draw(steps_below(x))
@@ -113,7 +114,7 @@ def test_run_flow_is_the_loop(data, x, n):
 
 
 @given(st.data(), st.lists(amounts, min_size=1, max_size=40), st.integers(1, 300))
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_a_row_inside_its_binades_is_the_loop(data, row, n):
     b = [data.draw(st.one_of(st.just(0.0), steps_below(x))) for x in row]
     n = min([n, *(int(x / step / 3) for x, step in zip(row, b, strict=True) if step > 0)])
@@ -147,7 +148,7 @@ def move(steps, logged, i, t):
 
 
 @given(st.data(), amounts, st.sampled_from([1.0, -1.0]), st.integers(1, 12), st.integers(0, 400))
-@settings(max_examples=500, deadline=None)
+@examples(500)
 def test_take_on_is_the_loop(data, x, sign, flows, quanta):
     """A sum over flows that go on and flows that end at any time, up and down."""
     if sign > 0:
@@ -175,7 +176,7 @@ def test_take_on_is_the_loop(data, x, sign, flows, quanta):
 
 
 @given(st.data())
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @example(None)
 def test_take_on_may_be_cut_anywhere(data):
     """From t to until, then on to the end: the same as in one go."""

@@ -15,6 +15,7 @@ import pytest
 
 from core import jit
 from core.coflowsim import ENGINE
+from core.schedulers import schedulers
 
 CORE = Path(jit.__file__).parent
 DISABLED = bool(numba.config.DISABLE_JIT)
@@ -24,7 +25,8 @@ WARM = """
 import sys
 from core import jit
 from core.coflowsim import ENGINE
-ENGINE.warm(sys.argv[1:] or None)
+from core.schedulers import schedulers
+ENGINE.warm(schedulers()[name] for name in sys.argv[1:] or schedulers())
 print(jit.CACHE)
 """
 
@@ -216,6 +218,6 @@ def test_the_hash_changes_with_a_source(monkeypatch, tmp_path):
     assert len({before, changed, jit.source_hash()}) == 3
 
 
-def test_warm_takes_names():
-    ENGINE.warm(["aalo", "pfp"])
+def test_warm_takes_schedulers():
+    ENGINE.warm([schedulers()["aalo"], schedulers()["pfp"]])
     ENGINE.warm([])

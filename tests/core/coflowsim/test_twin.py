@@ -5,11 +5,12 @@ from __future__ import annotations
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.registry import simulate
 from core.workloads._format import parse_trace
+from tests.profiles import examples
 from tests.twins.coflowsim import Twin, random_trace
 
 ALGORITHM = {
@@ -107,7 +108,7 @@ def traces(draw):
     base=st.sampled_from([1.01, 2.0, 10.0]),
     count=st.integers(1, 6),
 )
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_any_trace(text, scheduler, width, first_mb, base, count):
     compare(text, scheduler, width, {"first_mb": first_mb, "base": base, "count": count})
 

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.fluid import Matching, Ordered, Queues, View, run
@@ -20,9 +20,10 @@ from core.parameters import Values
 from core.schedulers import Scheduler, schedulers
 from core.trace import Floats, Trace, from_flows
 from tests.fluid_cases import GIGABIT, random_trace, random_values
+from tests.profiles import examples
 
 SEEDS = st.integers(0, 10**9)
-few = settings(max_examples=25, deadline=None, derandomize=True)
+few = examples(25)
 
 
 def whim(view: View, values: Values) -> Floats:

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.fluid import Ordered, Queues, View, run, runner
@@ -21,10 +21,11 @@ from core.parameters import defaults
 from core.schedulers import schedulers
 from core.trace import Floats, Trace, from_flows
 from tests.fluid_cases import GIGABIT, SCHEDULERS, random_trace, random_values
+from tests.profiles import examples
 
 SEEDS = st.integers(0, 10**9)
 COFLOW_LEVEL = [s for s in SCHEDULERS if s not in ("fair", "srpt")]
-many = settings(max_examples=60, deadline=None, derandomize=True)
+many = examples(60)
 
 
 def case(seed: int) -> tuple[Trace, dict[str, Any]]:

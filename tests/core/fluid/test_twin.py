@@ -8,11 +8,12 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.trace import Trace, from_flows
 from core.workloads.toy import UNIT, build
+from tests.profiles import examples
 from tests.twins.fluid import D_CLAS, IN_ORDER, Decision, Twin, exact, options_of
 
 F = Fraction
@@ -391,7 +392,7 @@ def port_sums(twin: Twin, rates: dict[int, F]) -> list[F]:
 
 
 @given(traces, names, options)
-@settings(max_examples=300, deadline=None)
+@examples(300)
 def test_laws(trace: Trace, scheduler: str, chosen: dict[str, Any]) -> None:
     """Rates fit the ports, bytes are conserved, nobody beats Γ, nothing idles that need not."""
     twin = Twin(trace, scheduler, **chosen)
@@ -417,7 +418,7 @@ def test_laws(trace: Trace, scheduler: str, chosen: dict[str, Any]) -> None:
 
 
 @given(traces, names, options)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_twice_the_bytes_and_the_gaps_take_twice_as_long(
     trace: Trace, scheduler: str, chosen: dict[str, Any]
 ) -> None:
@@ -446,7 +447,7 @@ def test_twice_the_bytes_and_the_gaps_take_twice_as_long(
 
 
 @given(flows, st.sampled_from(IN_ORDER[:-1]), capacities, st.booleans())
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_a_lone_coflow_under_madd_ends_at_gamma(
     coflow: Flows, scheduler: str, capacity: list[F], backfill: bool
 ) -> None:
@@ -457,7 +458,7 @@ def test_a_lone_coflow_under_madd_ends_at_gamma(
 
 
 @given(traces, st.sampled_from(D_CLAS), options)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 def test_one_queue_knows_no_thresholds(
     trace: Trace, scheduler: str, chosen: dict[str, Any]
 ) -> None:

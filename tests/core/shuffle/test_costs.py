@@ -16,9 +16,10 @@ import core.shuffle.partitioners
 from core.errors import ParameterError
 from core.parameters import defaults
 from core.shuffle import Partition, draw, fos, from_matrix, predicted_fos
-from core.shuffle.costs import RATES, prepass_s, reduce_s, total_s
+from core.shuffle.costs import prepass_s, reduce_s, total_s
 from core.shuffle.parameters import KEY_PARAMETERS, SAMPLING_PARAMETERS, SAMPLING_RATE
 from core.shuffle.partitioners import partitioners
+from core.shuffle.sampling import RATES
 
 COSTS = {
     "shuffle.scan_s_per_record": 1e-6,

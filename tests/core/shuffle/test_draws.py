@@ -7,7 +7,7 @@ from collections import Counter
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.shuffle.draws import random_table, spread, spread_rows
@@ -100,7 +100,6 @@ def test_a_random_table_has_the_joint_probabilities() -> None:
     assert agrees(seen, expected)
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.integers(0, 10**12), min_size=1, max_size=8), st.floats(0, 1), st.integers(0, 99)
 )

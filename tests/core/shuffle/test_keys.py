@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import core.shuffle.keys
@@ -16,7 +16,7 @@ from core.parameters import defaults
 from core.shuffle import draw, from_matrix, from_table
 from core.shuffle.keys import KeyCounts, split_sizes
 from core.shuffle.parameters import KEY_PARAMETERS
-from core.shuffle.sampling import draw_sample, reservoir_sizes
+from core.shuffle.sample import draw_sample, reservoir_sizes
 from tests.twins import shuffle as reference
 
 RUNS = 10_000
@@ -109,7 +109,6 @@ def test_the_rest_of_a_split_has_the_exact_probabilities() -> None:
 
 
 @pytest.mark.usefixtures("lazy")
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=20), st.integers(1, 5), st.data())
 def test_whoever_asks_gets_the_same_counts(total: list[int], splits: int, choice: Any) -> None:
     total[0] += 1

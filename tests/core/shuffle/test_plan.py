@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import core.shuffle.keys
@@ -96,7 +96,6 @@ def test_ties_are_broken_by_the_seed() -> None:
 SIZES = st.lists(st.floats(0.01, 1e9) | st.integers(1, 5).map(float), min_size=1, max_size=30)
 
 
-@settings(deadline=None)
 @given(SIZES, st.integers(1, 12), st.integers(0, 9))
 def test_the_plan_holds_every_cluster_and_fills_every_bucket(
     sizes: list[float], buckets: int, seed: int
@@ -112,7 +111,6 @@ def test_the_plan_holds_every_cluster_and_fills_every_bucket(
     np.testing.assert_allclose(plan.dense().sum(axis=1), plan.loads)
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=15), st.integers(1, 9), st.integers(0, 9))
 def test_the_plan_is_that_of_exact_numbers(sizes: list[int], buckets: int, seed: int) -> None:
     key, rank = descending(np.array(sizes, np.float64), np.arange(len(sizes)), generator(seed))
@@ -156,7 +154,6 @@ def jobs(draw: Any) -> tuple[KeyCounts, BucketPlan, Any]:
 
 @pytest.mark.parametrize("limit_unsplit", [False, True])
 @pytest.mark.parametrize("overflow", OVERFLOWS)
-@settings(deadline=None)
 @given(job=jobs(), seed=st.integers(0, 99))
 def test_first_fit_is_that_of_single_records(
     job: Any, overflow: str, limit_unsplit: bool, seed: int
@@ -177,7 +174,6 @@ def test_first_fit_is_that_of_single_records(
         assert set(zip(found.key.tolist(), found.bucket.tolist(), strict=True)) == pairs
 
 
-@settings(deadline=None)
 @given(job=jobs(), seed=st.integers(0, 99))
 def test_proportional_parts_are_those_of_single_records(job: Any, seed: int) -> None:
     data, plan, hashed = job
@@ -235,7 +231,6 @@ def test_first_fit_sends_single_records_to_the_first_bucket() -> None:
     assert loads.tolist() == [400, 0]
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 20), min_size=1, max_size=8), st.integers(0, 60))
 def test_filling_is_one_record_after_another(loads: list[int], records: int) -> None:
     now = list(loads)

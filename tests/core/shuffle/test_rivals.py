@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 import core.shuffle.keys
@@ -29,7 +29,7 @@ from core.shuffle.partitioners.aqe_skew import map_ranges
 from core.shuffle.partitioners.lpt_split import cut
 from core.shuffle.partitioners.range import bounds, sketch
 from core.shuffle.partitioners.salt import salted
-from core.shuffle.sampling import draw_sample, reservoir_sizes
+from core.shuffle.sample import draw_sample, reservoir_sizes
 from tests.twins import shuffle as reference
 
 ALL = partitioners()
@@ -65,7 +65,6 @@ def test_hash_puts_keys_where_spark_does(which: str, by_hand: Any) -> None:
     assert found.loads.tolist() == expected.tolist()
 
 
-@settings(deadline=None)
 @given(
     st.lists(st.integers(0, 9).map(float), max_size=40),
     st.lists(st.integers(0, 9).map(float), min_size=1, max_size=9),
@@ -128,7 +127,6 @@ def names_and_weights(data: KeyCounts, weight: Any) -> list[tuple[str, float]]:
     return [(data.keys.name(k), w) for k, w in enumerate(weight.tolist()) if w]
 
 
-@settings(deadline=None)
 @given(st.lists(st.integers(0, 5), min_size=1, max_size=30), st.integers(1, 12))
 def test_bounds_are_those_of_single_candidates(weights: list[int], buckets: int) -> None:
     weights[0] += 1

@@ -12,7 +12,7 @@ from core.parameters import defaults
 from core.shuffle import draw, from_matrix, from_table
 from core.shuffle.keys import split_sizes
 from core.shuffle.parameters import KEY_PARAMETERS
-from core.shuffle.sampling import reservoir_sizes
+from core.shuffle.sample import reservoir_sizes
 from core.shuffle.sources import SOURCES, zipf_shares
 
 

@@ -6,13 +6,14 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.errors import ParameterError
 from core.parameters import defaults
 from core.trace import Trace
 from core.workloads.custom import WORKLOAD, CoflowClass, parse_classes, parse_fractions
+from tests.profiles import examples
 
 
 def values(**given: object) -> dict[str, object]:
@@ -162,7 +163,7 @@ def test_a_class_of_no_coflows_is_allowed_and_thirds_need_not_be_exact():
     gap=st.floats(0, 3),
     seed=st.integers(0, 2**32),
 )
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_the_laws_of_a_trace_hold_at_any_size(ranges, coflows, extra_ports, gap, seed):
     sides = [(*sorted(r[:2]), *sorted(r[2:])) for r in ranges]
     text = ", ".join(f"{a}-{b}:{c}-{d}" for a, b, c, d in sides)

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from core.trace import Trace, from_records, make_records
@@ -15,6 +15,7 @@ from core.workloads._draws import arrivals_ms, between, distinct_ports, quotas, 
 from core.workloads.fb_like import KINDS, WORKLOAD
 from tests.fb_facts import FACEBOOK, GAPS, SHARES, SPREADS, TOTALS, facts
 from tests.paths import ROOT
+from tests.profiles import examples
 
 SEEDS = range(10)
 REAL = ROOT.parent / "shared/data/traces/FB2010-1Hr-150-0.txt"
@@ -126,7 +127,7 @@ def test_seeds_give_clearly_different_traces():
     ports=st.integers(1, 60) | st.sampled_from([149, 150, 200]),
     load=st.floats(0.1, 10),
 )
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_the_laws_of_a_trace_hold_at_any_size(seed, coflows, ports, load):
     trace = build(seed, coflows, ports, load)
     assert trace.coflow_id.tolist() == list(range(1, coflows + 1))

@@ -12,7 +12,7 @@ from core import registry
 from core.errors import GridError, InputError, ParameterError, ShuffleError, TraceError
 from core.metrics import RATE_COLUMNS, REDUCER_COLUMNS, SHUFFLE_METRICS
 from core.parameters import Value
-from core.shuffle._base import partitioners
+from core.shuffle.partitioners import partitioners
 from core.trace import Trace, from_flows
 from core.workloads import workloads
 from core.workloads._jobs import hosts_of

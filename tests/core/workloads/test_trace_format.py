@@ -20,6 +20,7 @@ from core.workloads._format import load_trace, parse_trace, read_trace
 from core.workloads._format_write import write_trace
 from core.workloads.trace import WORKLOAD
 from tests.paths import ROOT
+from tests.profiles import examples
 
 TRACES = ROOT / "tests" / "data" / "traces"
 FACEBOOK = ROOT.parent / "shared" / "data" / "traces" / "FB2010-1Hr-150-0.txt"
@@ -291,7 +292,7 @@ side = st.lists(port, min_size=1, max_size=4)
 coflow = st.tuples(number, side, st.lists(st.tuples(port, number), min_size=1, max_size=4))
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(coflows=st.lists(coflow, min_size=1, max_size=6), mb_bytes=st.sampled_from([1e6, 2.0**20]))
 def test_any_trace_round_trips(
     coflows: list[tuple[str, list[int], list[tuple[int, str]]]], mb_bytes: float, tmp_path: Path
@@ -305,7 +306,7 @@ def test_any_trace_round_trips(
     assert_equal(read_trace(tmp_path / "t.txt", mb_bytes), trace)
 
 
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(arrivals=st.lists(st.floats(0, 1e9), min_size=1, max_size=5))
 def test_any_arrival_in_seconds_can_be_written(arrivals: list[float], tmp_path: Path) -> None:
     n = len(arrivals)
@@ -399,7 +400,7 @@ def damaged(draw: st.DrawFn) -> bytes:
     return data
 
 
-@settings(max_examples=600, deadline=None)
+@examples(600)
 @given(damaged())
 def test_damage_reads_or_is_named_with_its_line(data: bytes) -> None:
     try:
@@ -411,7 +412,7 @@ def test_damage_reads_or_is_named_with_its_line(data: bytes) -> None:
         assert np.isfinite(trace.arrival_s).all()
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.binary(max_size=200))
 def test_noise_is_named_with_its_line(data: bytes) -> None:
     with pytest.raises(TraceError, match=r"fb\.txt( line \d+: |: is empty)"):

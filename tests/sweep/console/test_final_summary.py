@@ -16,7 +16,7 @@ from sweep.cli.main import register
 from sweep.cli.request import read_request
 from sweep.console import closing_table as closing
 from sweep.console import final_summary
-from sweep.execution.driver import run
+from sweep.execution.driver import run_sweep
 from sweep.grid.plan import Plan, make_plan
 from sweep.store import DatasetWriter, load, read_manifest
 from tests.paths import ROOT
@@ -31,13 +31,13 @@ def ran(directory, *more: str) -> tuple[Plan, str]:
     """Run a grid and return its plan and its directory."""
     register()
     grid, settings = read_request([*WORDS, *more, f"output.dir={directory}"])
-    assert run(grid, settings, ["sweep"]) == 0
+    assert run_sweep(grid, settings, ["sweep"]) == 0
     return make_plan(grid), str(directory)
 
 
 def printed(plan: Plan, directory: str) -> list[str]:
     console = Console(file=io.StringIO(), width=400)
-    final_summary.report(plan, directory, ["sweep"], console)
+    final_summary.print_summary(plan, directory, ["sweep"], console)
     return console.file.getvalue().splitlines()  # type: ignore[attr-defined]
 
 
@@ -124,7 +124,21 @@ def test_a_dataset_with_rows_of_other_grids_shows_this_grids_rows(tmp_path) -> N
     "name",
     [
         *("plain", "2026_01_30", "1.10", "1e3", "true", "a b", "ünï", "x=y", "a,b", "~", "$HOME"),
-        *("trail\\", 'bq\\"z', "it's", '"', "\\\\", "a\\b", "${x}", "[a]", "{a}", "#", "a:b"),
+        *(
+            "trail\\",
+            'bq\\"z',
+            "it's",
+            '"',
+            "\\\\",
+            "a\\b",
+            "${x}",
+            "\\${x}",
+            "~a",
+            "[a]",
+            "{a}",
+            "#",
+            "a:b",
+        ),
     ],
 )
 def test_the_command_to_go_on_names_the_same_directory(name: str) -> None:
@@ -134,7 +148,8 @@ def test_the_command_to_go_on_names_the_same_directory(name: str) -> None:
     final_summary.print_again("to go on:", ["sweep", "scheduler=aalo"], name, console)
     said = console.file.getvalue()  # type: ignore[attr-defined]
     words = shlex.split(said.removeprefix("to go on: "))
-    assert read_request(words[1:])[1]["output.dir"] == name
+    same = f"./{name}" if name.startswith("~") else name
+    assert read_request(words[1:])[1]["output.dir"] == same
 
 
 def test_names_that_look_like_numbers_stay_as_typed() -> None:

@@ -13,9 +13,9 @@ import pytest
 from core.errors import InputError
 from sweep.cli.main import register
 from sweep.cli.request import read_request
-from sweep.execution import ray_executor, worker
+from sweep.execution import local, ray_executor, worker
 from sweep.execution.chunks import Chunk, ChunkQueue
-from sweep.execution.worker import Result
+from sweep.execution.worker import Message, PointProgress, Result
 from sweep.grid.plan import make_plan
 from sweep.grid.point import Point
 
@@ -29,7 +29,7 @@ def points_of(*overrides: str) -> list[Point]:
 
 
 def rows_of(results) -> dict[str, dict]:
-    rows = [r.row for r in results if r is not None]
+    rows = [r.row for r in results if isinstance(r, Result)]
     assert len({row["point_id"] for row in rows}) == len(rows)
     return {row["point_id"]: {k: v for k, v in row.items() if k not in UNTIMED} for row in rows}
 
@@ -46,12 +46,14 @@ def on_one_worker() -> Iterator[ray_executor.RayExecutor]:
 
 
 def test_ray_and_this_process_give_the_same_rows(points, on_one_worker) -> None:
-    here = [r for r in ray_executor.run_locally(points, frozenset({"coflows"})) if r is not None]
-    there = [r for r in on_one_worker(points, frozenset({"coflows"})) if r is not None]
-    assert rows_of(here) == rows_of(there)
-    assert len(here) == len(points)
-    tables = {r.row["point_id"]: r.details["coflows"] for r in there}
-    for result in here:
+    own_rows = [
+        r for r in local.run_locally(points, frozenset({"coflows"})) if isinstance(r, Result)
+    ]
+    ray_rows = [r for r in on_one_worker(points, frozenset({"coflows"})) if isinstance(r, Result)]
+    assert rows_of(own_rows) == rows_of(ray_rows)
+    assert len(own_rows) == len(points)
+    tables = {r.row["point_id"]: r.details["coflows"] for r in ray_rows}
+    for result in own_rows:
         for name, column in result.details["coflows"].items():
             np.testing.assert_array_equal(column, tables[result.row["point_id"]][name])
 
@@ -72,7 +74,7 @@ def test_a_point_that_raises_is_a_row_and_the_rest_go_on(points, monkeypatch) ->
         return real(trace, engine, scheduler, values)
 
     monkeypatch.setattr(worker.registry, "simulate", sometimes)
-    rows = rows_of(ray_executor.run_locally(points, wanted=frozenset())).values()
+    rows = rows_of(local.run_locally(points, details=frozenset())).values()
     assert {r["scheduler"] for r in rows if r["status"] == "error"} == {"varys"}
     failed = next(r for r in rows if r["status"] == "error")
     assert failed["error"] == "ZeroDivisionError: by hand"
@@ -81,15 +83,15 @@ def test_a_point_that_raises_is_a_row_and_the_rest_go_on(points, monkeypatch) ->
 
 
 def test_a_workload_that_cannot_be_built_fails_its_points_alone(points, monkeypatch) -> None:
-    real = worker.build_trace
+    real = local.build_trace
 
     def sometimes(point):
         if point.seed == 1:
             raise MemoryError("too large")
         return real(point)
 
-    monkeypatch.setattr(worker, "build_trace", sometimes)
-    rows = rows_of(ray_executor.run_locally(points, wanted=frozenset())).values()
+    monkeypatch.setattr(local, "build_trace", sometimes)
+    rows = rows_of(local.run_locally(points, details=frozenset())).values()
     assert {r["seed"]: r["status"] for r in rows} == {1: "error", 2: "ok"}
 
 
@@ -100,7 +102,7 @@ def ray_with(fault, **options) -> ray_executor.RayExecutor:
     """
     import ray
 
-    def run_chunk(points, trace, wanted, careful):
+    def run_chunk(points, trace, details, careful):
         from sweep.execution import worker
 
         real = worker.run_point
@@ -111,7 +113,7 @@ def ray_with(fault, **options) -> ray_executor.RayExecutor:
 
         worker.run_point = run_point
         try:
-            yield from worker.run_chunk(points, trace, wanted, careful)
+            yield from worker.run_chunk(points, trace, details, careful)
         finally:
             worker.run_point = real
 
@@ -244,7 +246,7 @@ def test_what_was_reported_is_never_handed_out_again(hundred) -> None:
     work = handout(hundred, size=10)
     chunk = one(work)
     first = list(chunk.points)
-    work.heard(chunk, done(chunk, 4), now=1.0)
+    work.receive(chunk, Message(done(chunk, 4)), now=1.0)
     assert not list(work.ended(chunk, RuntimeError("died"), innocent=False))
     again = one(work)
     assert again.points == first[4:]
@@ -253,7 +255,7 @@ def test_what_was_reported_is_never_handed_out_again(hundred) -> None:
 
 def begun(work: ChunkQueue) -> Chunk:
     chunk = one(work)
-    work.heard(chunk, [], now=0.0)
+    work.receive(chunk, Message(), now=0.0)
     return chunk
 
 
@@ -275,7 +277,7 @@ def test_a_point_is_blamed_only_alone_and_after_its_retries(hundred) -> None:
     assert work.empty
 
 
-def test_deaths_before_the_first_point_blame_nobody_while_others_begin(hundred) -> None:
+def test_deaths_before_the_first_point_blame_no_point_while_others_begin(hundred) -> None:
     work, error = handout(hundred[:2], size=1, retries=0), RuntimeError("died")
     for _ in range(100):
         assert not list(work.ended(one(work), error, innocent=False))
@@ -301,9 +303,9 @@ def test_only_the_point_that_ran_is_late(hundred) -> None:
     chunk = one(work)
     assert chunk.careful
     assert not work.overdue(chunk, now=1e9)  # it has not begun
-    work.heard(chunk, [], now=0.0)
+    work.receive(chunk, Message(), now=0.0)
     assert not work.overdue(chunk, now=5.0)
-    work.heard(chunk, done(chunk, 2), now=5.0)
+    work.receive(chunk, Message(done(chunk, 2)), now=5.0)
     assert not work.overdue(chunk, now=9.9)
     assert work.overdue(chunk, now=10.1)
     assert not work.overdue(chunk, now=10.2)  # asked once
@@ -319,23 +321,88 @@ def test_only_the_point_that_ran_is_late(hundred) -> None:
 def test_a_point_that_ends_just_before_its_worker_is_not_late(hundred) -> None:
     work = handout(hundred, size=10, timeout_s=5.0)
     chunk = one(work)
-    work.heard(chunk, [], now=0.0)
+    work.receive(chunk, Message(), now=0.0)
     assert work.overdue(chunk, now=5.1)
-    work.heard(chunk, done(chunk, 1), now=5.2)
+    work.receive(chunk, Message(done(chunk, 1)), now=5.2)
     assert not list(work.ended(chunk, RuntimeError("cancelled"), innocent=False))
     assert one(work).points == hundred[1:10]
 
 
 def test_quick_points_are_not_reported_one_by_one(hundred) -> None:
-    """Who was late is found by running them again, carefully."""
+    """A second, careful run of the chunk tells which one was late."""
     work = handout(hundred, timeout_s=5.0)
     work.cost_s["aalo"] = 1e-4
     chunk = one(work)
     assert not chunk.careful
-    work.heard(chunk, [], now=0.0)
+    work.receive(chunk, Message(), now=0.0)
     assert work.overdue(chunk, now=5.2)
     assert not list(work.ended(chunk, RuntimeError("cancelled"), innocent=False))
     assert one(work).careful
+
+
+def test_a_message_in_a_long_point_says_when_that_point_began(hundred) -> None:
+    """Messages of a point that runs do not put off its timeout."""
+    work = handout(hundred, size=10, timeout_s=5.0)
+    chunk = begun(work)
+    work.receive(chunk, Message(done(chunk, 1), running_s=2.0), now=4.0)
+    work.receive(chunk, Message(running_s=5.5), now=7.5)
+    assert work.overdue(chunk, now=7.6)
+    assert chunk.points == hundred[1:10]
+
+
+LONG = ("scheduler=fair", "workload.coflows=3000", "workload.ports=40", "workload.load=0.2")
+
+
+def assert_goes_on(seen: list[PointProgress], point: Point) -> None:
+    """Say how far the point is: more and more coflows, of all that it has."""
+    assert len(seen) >= 2
+    assert {(p.point_id, p.scheduler, p.coflows) for p in seen} == {(point.point_id, "fair", 3000)}
+    counts = [p.done for p in seen]
+    assert counts == sorted(counts)
+    assert 0 <= counts[0] < counts[-1] <= 3000
+
+
+def test_a_long_point_shows_how_far_it_is_in_this_process(monkeypatch) -> None:
+    monkeypatch.setattr(local, "LOOK_S", 0.01)
+    (point,) = points_of(*LONG)
+    items = list(local.run_locally([point], frozenset()))
+    assert_goes_on([item for item in items if isinstance(item, PointProgress)], point)
+    assert isinstance(items[-1], Result)
+    assert items[-1].row["status"] == "ok"
+
+
+def test_a_long_point_shows_how_far_it_is_from_a_worker(monkeypatch) -> None:
+    """A worker sends it between two results, with the results so far."""
+    monkeypatch.setattr(worker, "PROGRESS_S", 0.01)
+    short, long = points_of("workload=toy", "scheduler=fair")[0], points_of(*LONG)[0]
+    trace = local.build_trace(long)
+    first, *messages = worker.run_chunk([short, long], trace, frozenset(), careful=False)
+    assert first == Message()
+    results = [result for message in messages for result in message.results]
+    assert [r.row["point_id"] for r in results] == [short.point_id, long.point_id]
+    running = [m for m in messages if m.progress and m.progress.point_id == long.point_id]
+    assert_goes_on([m.progress for m in running if m.progress], long)
+    assert [m.running_s for m in running] == sorted(m.running_s for m in running)
+
+
+def test_ray_passes_on_how_far_a_long_point_is(points) -> None:
+    def dawdle(point):
+        import time
+
+        import numpy as np
+
+        from core.watch import watch
+        from sweep.execution import worker
+
+        worker.PROGRESS_S = 0.05
+        watch(np.array([1.0, -1.0, -1.0]))
+        time.sleep(1)
+
+    with ray_with(dawdle, chunk=1) as executor:
+        items = list(executor(points[:1], frozenset()))
+    progress = [item for item in items if isinstance(item, PointProgress)]
+    assert progress[-1] == PointProgress(points[0].point_id, points[0].scheduler, 1, 3)
+    assert [type(item) for item in items if item is not None][-1] is Result
 
 
 class _second_ray:  # noqa: N801

@@ -424,6 +424,6 @@ def test_a_damaged_part_at_resume(tmp_path, undisturbed, executor) -> None:
     run = Sweep(tmp_path, f"executor={executor}")
     said = run.output()
     assert run.process.returncode == 0, said
-    assert f"{part.name} is damaged: set aside as" in said
+    assert f"{part.name} is damaged and was moved to" in said
     assert not run.left_over()
     assert_same(tmp_path / "out", undisturbed)

@@ -281,7 +281,7 @@ def test_a_dry_run_says_how_long_by_the_run_before(tmp_path, monkeypatch, capsys
     assert main(words) == 0
     capsys.readouterr()
     assert main([*words, "fabric.gbps=1,2,3", "sweep.dry_run=true"]) == 0
-    assert "time: about a second on 1 worker, by outputs/latest" in capsys.readouterr().out
+    assert "time: about 1 s on 1 worker, by outputs/latest" in capsys.readouterr().out
     assert main([*words, "scheduler=scf", "sweep.dry_run=true"]) == 2  # twice
     assert main(["workload=toy", "scheduler=scf", "sweep.dry_run=true"]) == 0
     assert (

@@ -7,7 +7,7 @@ import pandas as pd
 import pytest
 
 from sweep.report.build import table_of
-from sweep.report.data import in_memory
+from sweep.report.sources import in_memory
 
 
 def points(*rows: tuple[str, int, float, float]) -> pd.DataFrame:
@@ -37,13 +37,13 @@ def test_settings_with_other_replicates_are_not_compared() -> None:
     found = table_of("average_cct", in_memory(points(*three, ("asebf", 0, 8.5, 1.0)))).table
     assert found["n"].tolist() == [3, 1]
     assert found["improvement"].isna().all()
-    assert found["improvement_text"].tolist() == ["–", "–"]
+    assert found["improvement_text"].tolist() == ["– (other replicates)"] * 2
 
 
 def test_each_set_of_replicates_has_its_baseline() -> None:
     both = [(s, k, m + k, 1.0) for s, m in (("aalo", 9.0), ("varys", 7.0)) for k in range(2)]
     found = table_of("average_cct", in_memory(points(*both, ("asebf", 0, 1.0, 1.0)))).table
-    assert found["improvement_text"].tolist() == ["", "21.1 % over aalo", "–"]
+    assert found["improvement_text"].tolist() == ["", "21.1 % over aalo", "– (other replicates)"]
     assert found["baseline"].tolist() == ["", "aalo", ""]
     seeds = points(("aalo", 0, 2.0, 1.0), ("varys", 0, 1.0, 1.0)).assign(seed=[0, 1])
     assert table_of("average_cct", in_memory(seeds)).table["improvement"].isna().all()

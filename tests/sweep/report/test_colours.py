@@ -8,10 +8,11 @@ import pandas as pd
 import pytest
 
 from sweep.report.build import table_of
-from sweep.report.data import ReportData, in_memory, open_runs
+from sweep.report.data import ReportData
 from sweep.report.drawing.chart import PALETTE, Chart
-from sweep.report.drawing.colours import places_of
+from sweep.report.drawing.colours import palette_index
 from sweep.report.drawing.files import colours_of
+from sweep.report.sources import in_memory, open_runs
 
 
 def schedulers(*names: str) -> ReportData:
@@ -27,12 +28,12 @@ def chart(colour: str, colour_axis: str = "") -> Chart:
 def test_a_figure_that_has_them_in_another_order_has_the_same_colours() -> None:
     data = schedulers("aalo", "varys", "asebf")
     table = pd.DataFrame({"label": ["varys width=max", "asebf", "varys width=min"]})
-    found = places_of(data, table, chart("label"))
+    found = palette_index(data, table, chart("label"))
     assert found["asebf"] == 2
     assert found["varys width=max"] == 1
     assert found["varys width=min"] == 1 + len(PALETTE)  # the same colour, dashed
     won = pd.DataFrame({"winner": ["asebf", "aalo = varys"]})
-    found = places_of(data, won, chart("winner", colour_axis="scheduler"))
+    found = palette_index(data, won, chart("winner", colour_axis="scheduler"))
     assert found["asebf"] == 2
     assert found["aalo = varys"] == 3  # nobody's
 
@@ -40,7 +41,7 @@ def test_a_figure_that_has_them_in_another_order_has_the_same_colours() -> None:
 def test_many_settings_of_one_scheduler_leave_the_others_their_colours() -> None:
     data = schedulers("aalo", "varys")
     table = pd.DataFrame({"label": [f"aalo q={k}" for k in range(12)] + ["varys"]})
-    found = places_of(data, table, chart("label"))
+    found = palette_index(data, table, chart("label"))
     places = [found[v] for v in table["label"]]
     assert len({*places}) == 13
     assert [p % len(PALETTE) for p in places].count(1) == 1

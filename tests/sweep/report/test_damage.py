@@ -15,7 +15,8 @@ import pytest
 from sweep.report.__main__ import main
 from sweep.report.drawing.chart import Axis, Chart
 from sweep.report.drawing.files import draw
-from tests.report_data import ROOT, TOY, sweep
+from tests.paths import ROOT
+from tests.report_data import TOY, sweep
 
 
 @pytest.fixture

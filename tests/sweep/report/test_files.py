@@ -10,7 +10,7 @@ import pytest
 from core.errors import InputError
 from sweep.report import write_report
 from sweep.report.__main__ import main
-from sweep.report.data import open_runs
+from sweep.report.sources import open_runs
 from tests.report_data import TOY, sweep
 
 

@@ -9,8 +9,8 @@ import pandas as pd
 import pytest
 
 from sweep.report.build import draw_all, table_of
-from sweep.report.data import in_memory
 from sweep.report.effects import interactions, main_effects, why_no_grid
+from sweep.report.sources import in_memory
 
 NEED_A_GRID = ("heat", "interactions", "tornado", "wins")
 
@@ -50,9 +50,8 @@ def shuffles() -> pd.DataFrame:
 
 
 def test_sampled_axes_have_no_effects() -> None:
-    drawn, missing = draw_all(in_memory(sampled(40)))
-    why = {figure.name: text for figure, text in missing}
-    assert not {*NEED_A_GRID} & {d.figure.name for d in drawn}
+    drawn, why = draw_all(in_memory(sampled(40)))
+    assert not {*NEED_A_GRID} & {d.name for d in drawn}
     for name in NEED_A_GRID:
         assert "was sampled or zipped (40 values in 40 settings); this needs a grid" in why[name]
 
@@ -65,9 +64,9 @@ def test_a_grid_with_holes_is_none() -> None:
         ).assign(scheduler="aalo")
     )
     grid["mean_cct_s"] = grid["queue_base"] * grid["queue_first_threshold_mb"]
-    assert {*NEED_A_GRID} <= {d.figure.name for d in draw_all(in_memory(grid))[0]}
+    assert {*NEED_A_GRID} <= {d.name for d in draw_all(in_memory(grid))[0]}
     step = grid.iloc[[0, 4, 8, 9]]
-    why = {figure.name: text for figure, text in draw_all(in_memory(step))[1]}
+    why = draw_all(in_memory(step))[1]
     assert {*NEED_A_GRID} <= {*why}
     half = why_no_grid(grid.iloc[:8], ["queue_base", "queue_first_threshold_mb"])
     axes = "queue.base × queue.first_threshold_mb"

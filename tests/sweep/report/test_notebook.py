@@ -39,7 +39,7 @@ def test_no_table_at_all(data: Any, said: str) -> None:
 
 @pytest.mark.parametrize("name", [None, 3, ["cdf"]])
 def test_no_name_at_all(name: Any, table: pd.DataFrame) -> None:
-    with pytest.raises(InputError, match=r"no figure .*there are"):
+    with pytest.raises(InputError, match=r"no figure .*the figures are"):
         plot(name, table)
 
 

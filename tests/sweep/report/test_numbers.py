@@ -15,18 +15,11 @@ from matplotlib.figure import Figure as Drawing
 
 from sweep.report.__main__ import main
 from sweep.report.build import table_of
-from sweep.report.data import open_runs
 from sweep.report.drawing.chart import Chart
 from sweep.report.drawing.files import colours_of, draw, panels_of
 from sweep.report.figures import figures
-
-HOLDS = {
-    **dict.fromkeys(("gantt",), "toy"),
-    **dict.fromkeys(("fos_rate", "fos_zipf", "reducer_loads", "sampling_gain"), "shuffle"),
-    **dict.fromkeys(("rate_curve",), "auto"),
-    **dict.fromkeys(("compare",), "both"),
-}
-"""The run that a figure is drawn from here; the others are drawn from ``grid``."""
+from sweep.report.sources import open_runs
+from tests.report_data import RUN_OF
 
 NO_UNIT = {
     "bucket, the fullest first",
@@ -109,14 +102,14 @@ def wanted(csv: pd.DataFrame, chart: Chart) -> Pairs:
 def test_the_numbers_drawn_are_those_of_the_csv(
     name: str, runs: dict[str, Path], reports: dict[str, Path], both: Path
 ) -> None:
-    run = HOLDS.get(name, "grid")
+    run = RUN_OF.get(name, "grid")
     data = open_runs([runs["toy"]] * 2 if run == "both" else [runs[run]])
     csv = pd.read_csv((both if run == "both" else reports[run]) / f"{name}.csv")
     drawn = table_of(name, data)
     assert len(csv) == len(drawn.table) > 0
     parts = [part.index for _, part in panels_of(drawn.table, drawn.chart)]
     shown = csv.loc[[row for part in parts for row in part]]
-    figure = draw(drawn.figure.title, drawn.table, drawn.chart)
+    figure = draw(drawn.title, drawn.table, drawn.chart)
     found, asked = DRAWN[drawn.chart.mark](figure), wanted(shown, drawn.chart)
     np.testing.assert_allclose(sorted(found), sorted(asked), rtol=1e-12, atol=1e-15)
     x = drawn.chart.x[0]

@@ -17,9 +17,9 @@ from sweep import load
 from sweep.report import plot
 from sweep.report.__main__ import main
 from sweep.report.build import draw_all, rounded, table_of
-from sweep.report.data import open_runs
 from sweep.report.drawing.page import embedded
 from sweep.report.figures import figures
+from sweep.report.sources import open_runs
 from sweep.store.files import Folder
 from tests.report_data import AUTO, GRID, sweep
 
@@ -130,7 +130,7 @@ def test_a_notebook_draws_in_one_line(runs: dict[str, Path]) -> None:
         plot("cfd", runs["grid"])
     with pytest.raises(InputError, match=r"give load\(…, coflows=True\)"):
         plot("cdf", load(runs["grid"]))
-    with pytest.raises(InputError, match="no row has this value; there are"):
+    with pytest.raises(InputError, match="no row has this value; its values are"):
         plot("average_cct", runs["grid"], where={"engine": "fliud"})
 
 
@@ -148,7 +148,7 @@ def test_a_run_that_is_not_finished_says_so(
     pq.write_table(pq.read_table(part).slice(0, 2), part)
     assert main([str(place), "--out", str(tmp_path / "r")]) == 0
     left = frame["point_id"].nunique()
-    assert f"not finished (running): 2 of {left} points are there" in capsys.readouterr().err
+    assert f"not finished (running): 2 of {left} points have a result" in capsys.readouterr().err
     assert any("not finished" in text for text in content(tmp_path / "r")["notices"])
 
 
@@ -170,7 +170,7 @@ def test_a_run_with_only_failures(
     assert main([str(place), "--out", str(tmp_path / "r")]) == 1
     said = capsys.readouterr()
     assert said.err.splitlines() == [
-        "every point that ran has failed: there is nothing to draw, see Failures."
+        "every point that ran has failed, so there is nothing to draw: see Failures on the page."
     ]
     assert said.out.splitlines()[0] == "no figure: nothing to draw"
     page = content(tmp_path / "r")
@@ -185,10 +185,8 @@ def test_a_run_with_only_failures(
 def test_one_point(tmp_path: Path) -> None:
     one = sweep(tmp_path / "one", "workload=toy", "scheduler=varys")
     found, missing = draw_all(open_runs([one]))
-    assert {d.figure.name for d in found} == {"average_cct", "gap", "gantt"}
-    assert ("heat", "fewer than two axes have several values") in {
-        (figure.name, why) for figure, why in missing
-    }
+    assert {d.name for d in found} == {"average_cct", "gap", "gantt"}
+    assert missing["heat"] == "fewer than two axes have several values"
 
 
 def test_bad_input_is_named(
@@ -214,12 +212,12 @@ def test_bad_input_is_named(
         ([str(tmp_path / "file")], "give output.dir of a sweep"),
         ([str(begun)], "the sweep has only begun"),
         ([str(damaged)], "is damaged"),
-        ([toy, "--where", "engine=coflowsim"], "no row has this value; there are fluid"),
+        ([toy, "--where", "engine=coflowsim"], "no row has this value; its values are fluid"),
         ([str(place)], "schema version 99"),
         ([toy, toy, toy], "3 datasets"),
         ([toy, "--where", "sheduler=varys"], "did you mean 'scheduler'"),
         ([toy, "--where", "scheduler"], "key=value"),
-        ([toy, "--out", str(tmp_path / "file")], "is a file: a directory is wanted"),
+        ([toy, "--out", str(tmp_path / "file")], "is a file: name a directory"),
         ([toy, "--out", ""], "--out is empty"),
         ([toy, "--out", "s3://bucket/report"], "into a local directory"),
         ([toy, "--out", str(tmp_path / "file" / "r")], "cannot write"),

@@ -10,8 +10,8 @@ import pytest
 
 from sweep import load
 from sweep.report.build import table_of
-from sweep.report.data import in_memory, open_runs
 from sweep.report.figures import NothingToDrawError
+from sweep.report.sources import in_memory, open_runs
 from tests.report_data import sweep
 
 TRACE = """4 3

@@ -10,7 +10,8 @@ import pytest
 from core.errors import InputError
 from sweep.report import plot
 from sweep.report.__main__ import main
-from sweep.report.data import ReportData, open_runs
+from sweep.report.data import ReportData
+from sweep.report.sources import open_runs
 from tests.report_data import TOY, sweep
 
 
@@ -45,7 +46,7 @@ def test_a_value_is_found_however_it_is_written(
 
 def test_a_notebook_may_give_numbers(data: ReportData) -> None:
     assert plot("average_cct", data.grid, {"queue.base": 2, "replicate": 1}).axes
-    with pytest.raises(InputError, match=r"queue\.base=3: no row has this value; there are 2, 4"):
+    with pytest.raises(InputError, match=r"queue\.base=3: no row has this value.* are 2, 4"):
         plot("average_cct", data.grid, {"queue.base": 3})
     with pytest.raises(InputError, match="given twice"):
         plot("average_cct", data.grid, {"queue.base": 2, "queue_base": 4})

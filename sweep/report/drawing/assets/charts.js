@@ -30,10 +30,10 @@ function rowsOf(table, chosen) {
 function coloursOf(figure) {
   const column = figure.chart.colour ? figure.table.data[figure.chart.colour] : [];
   const found = new Map(), values = unique(column.map(shown));
-  const places = new Map(Object.entries(figure.chart.places));
-  let next = values.some((value) => places.has(value)) ? Math.max(...places.values()) + 1 : 0;
+  const indices = new Map(Object.entries(figure.chart.palette_index));
+  let next = values.some((value) => indices.has(value)) ? Math.max(...indices.values()) + 1 : 0;
   values.forEach((value) => {
-    const k = places.has(value) ? places.get(value) : next++;
+    const k = indices.has(value) ? indices.get(value) : next++;
     found.set(value, { colour: DATA.palette[k % DATA.palette.length], round: Math.floor(k / DATA.palette.length) });
   });
   return found;
