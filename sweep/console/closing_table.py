@@ -17,12 +17,12 @@ from sweep.console.result_lines import (
     result_lines,
 )
 from sweep.store.row_values import (
-    Row,
     assignments,
     is_default,
     parameter_columns,
     varying_columns,
 )
+from sweep.store.schema import Row
 
 BEST, WORST = 20, 5
 MOST_LINES = 40

@@ -9,7 +9,8 @@ from typing import Any
 from rich.console import Console
 
 from sweep.console.fitted_table import Column, FittedTable
-from sweep.store.row_values import Row, assignments, parameter_columns, varying_columns
+from sweep.store.row_values import assignments, parameter_columns, varying_columns
+from sweep.store.schema import Row
 
 MOST_FAILURES = 20
 

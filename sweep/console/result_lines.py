@@ -11,7 +11,8 @@ from typing import Any
 from core.keys import REPEATS, is_context
 from core.metrics import METRICS, SHUFFLE_METRICS
 from core.statistics import gap, half_width, mean, percent
-from sweep.store.row_values import Row, assignments, value_of, varying_columns
+from sweep.store.row_values import assignments, value_of, varying_columns
+from sweep.store.schema import Row
 
 _AVERAGED = tuple(metric.name for metric in (*METRICS, *SHUFFLE_METRICS) if metric.name != "gap")
 
