@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import io
-from contextlib import redirect_stderr, redirect_stdout
 from pathlib import Path
+
+from tests.commands import here
 
 GRID = (
     *("scheduler=asebf,aalo,varys", "width=receiver,max", "queue.first_threshold_mb=5,20"),
@@ -36,11 +36,7 @@ RUN_OF = {
 
 
 def sweep(directory: Path, *words: str) -> Path:
-    """Run a sweep in this process; return the directory of its dataset."""
-    from sweep.cli.main import main
-
-    output = io.StringIO()
-    with redirect_stdout(output), redirect_stderr(output):
-        code = main([*words, "executor=local", f"output.dir={directory}"])
-    assert code == 0, output.getvalue()
+    """Run a sweep in this process; return where its dataset lies."""
+    done = here(*words, "executor=local", f"output.dir={directory}")
+    assert done.returncode == 0, done.stdout + done.stderr
     return directory

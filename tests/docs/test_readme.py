@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import importlib.util
-import os
 import re
 import shlex
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
+from tests.commands import here, in_process
 from tests.paths import ROOT
 
 TEXT = (ROOT / "README.md").read_text("utf-8")
@@ -20,32 +18,19 @@ RESULTS = (ROOT / "docs" / "results.md").read_text("utf-8")
 SNIPPETS = re.findall(r"<!-- python -->\n```python\n(.*?)```", TEXT + RESULTS, re.DOTALL)
 
 
-def run(words: list[str], cwd: Path) -> subprocess.CompletedProcess[str]:
-    environment = os.environ | {"PYTHONPATH": str(ROOT)}
-    return subprocess.run(
-        [sys.executable, *words],
-        cwd=cwd,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-
-
 @pytest.fixture(scope="module")
 def swept(tmp_path_factory) -> Path:
     """A directory with a small dataset at ``outputs/latest``."""
     cwd = tmp_path_factory.mktemp("readme")
-    words = "-m sweep scheduler=asebf,aalo executor=local workload.coflows=30 workload.ports=12"
-    done = run(words.split(), cwd)
+    words = "scheduler=asebf,aalo executor=local workload.coflows=30 workload.ports=12"
+    done = here(*words.split(), cwd=cwd)
     assert done.returncode == 0, done.stderr
     return cwd
 
 
 def test_the_table_shown_is_the_table_printed(tmp_path) -> None:
     """Of the first command, but for the executor, the path and the progress."""
-    done = run(["-m", "sweep", "scheduler=asebf,aalo", "executor=local"], tmp_path)
+    done = here("scheduler=asebf,aalo", "executor=local", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     shown = {line.rstrip() for line in TEXT.splitlines()}
     printed = [line.rstrip() for line in done.stdout.splitlines()]
@@ -56,7 +41,7 @@ def test_the_table_shown_is_the_table_printed(tmp_path) -> None:
 
 @pytest.mark.parametrize("number", range(len(SNIPPETS)))
 def test_snippets_run(number, swept) -> None:
-    done = run(["-c", SNIPPETS[number]], swept)
+    done = in_process("-c", SNIPPETS[number], cwd=swept)
     assert done.returncode == 0, done.stderr
     assert "aalo" in done.stdout
     assert "asebf" in done.stdout
@@ -65,7 +50,7 @@ def test_snippets_run(number, swept) -> None:
 def test_the_snippet_about_shuffles_works(tmp_path) -> None:
     text = (ROOT / "docs" / "shuffle.md").read_text(encoding="utf-8")
     (snippet,) = re.findall(r"<!-- python -->\n```python\n(.*?)```", text, re.DOTALL)
-    done = run(["-c", snippet + "\nassert sent_records.sum() == 1000"], tmp_path)
+    done = in_process("-c", f"{snippet}\nassert sent_records.sum() == 1000", cwd=tmp_path)
     assert done.returncode == 0, done.stderr
 
 
@@ -80,8 +65,8 @@ def test_the_grid_file_shown_works(swept) -> None:
     folder = swept / "my_grids" / "experiment"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "mine.yaml").write_text(yaml)
-    words = ["-m", "sweep", "--config-dir", "my_grids", "+experiment=mine", "sweep.dry_run=true"]
-    done = run(words, swept)
+    words = ("--config-dir", "my_grids", "+experiment=mine", "sweep.dry_run=true")
+    done = here(*words, cwd=swept)
     assert "6 grid rows: 6 unique points" in done.stdout, done.stderr
 
 
@@ -102,7 +87,7 @@ def test_the_commands_shown_are_understood(swept) -> None:
         if _ELSEWHERE & set(words):
             continue
         dry = [] if "sweep.dry_run=true" in words else ["sweep.dry_run=true"]
-        done = run(["-m", "sweep", *words, *dry], swept)
+        done = here(*words, *dry, cwd=swept)
         assert done.returncode == 0, (command, done.stderr)
         planned += 1
     assert planned >= 12

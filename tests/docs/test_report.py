@@ -6,7 +6,6 @@ import os
 import re
 import shlex
 import statistics
-import subprocess
 import sys
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,7 @@ from sweep.report.build import table_of
 from sweep.report.drawing.files import draw, save
 from sweep.report.sources import open_runs
 from sweep.store.reader import read_results
+from tests.commands import report_here
 from tests.paths import ROOT
 from tests.report_data import sweep
 
@@ -42,20 +42,6 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (command,) = block("sweep")
     sweep(place / "outputs" / "latest", *shlex.split(command)[3:])
     return place
-
-
-def python(folder: Path, *words: str) -> str:
-    done = subprocess.run(
-        [sys.executable, *words],
-        cwd=folder,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
 
 
 def results(folder: Path) -> list[dict[str, Any]]:
@@ -185,7 +171,10 @@ def test_engines_by_polars(left: dict[str, Any], folder: Path) -> None:
 
 def test_the_commands_of_the_report_run(folder: Path) -> None:
     for command in block("report"):
-        python(folder, *shlex.split(command)[1:])
+        words = shlex.split(command)
+        assert words[:3] == ["python", "-m", "sweep.report"]
+        done = report_here(*words[3:], cwd=folder)
+        assert done.returncode == 0, done.stdout + done.stderr
     assert (folder / "outputs/latest/report/index.html").exists()
     assert (folder / "report/fluid/heat.svg").exists()
 

@@ -15,27 +15,20 @@ import pytest
 
 from sweep import load
 from sweep.store import DatasetWriter
+from tests.commands import Done, here, in_process
 from tests.paths import ROOT
 
 TRACES = ROOT / "tests" / "data" / "traces"
 SMALL = ("workload.coflows=30", "workload.ports=12")
 
 
-def sweep(*words: str, cwd: Path, **more) -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
-        [sys.executable, "-m", "sweep", *words],
-        cwd=cwd,
-        env=os.environ | {"PYTHONPATH": str(ROOT), "COLUMNS": "250"},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-        **more,
-    )
+def process(*words: str, cwd: Path) -> Done:
+    """Run a sweep in a process of its own."""
+    return in_process("-m", "sweep", *words, cwd=cwd)
 
 
 def test_a_sweep_ends_with_a_table_and_a_dataset(tmp_path) -> None:
-    done = sweep("scheduler=asebf,aalo", "executor=local", *SMALL, cwd=tmp_path)
+    done = process("scheduler=asebf,aalo", "executor=local", *SMALL, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     lines = done.stdout.splitlines()
     for name in ("scheduler", "coflows", "mean", "p50", "p95", "max", "SN", "LW", "improvement"):
@@ -53,16 +46,16 @@ def test_a_sweep_ends_with_a_table_and_a_dataset(tmp_path) -> None:
 
 def test_the_papers_formula_is_in_the_table(tmp_path) -> None:
     """(slow − fast) / slow on the mean CCT."""
-    done = sweep("scheduler=fifo,varys", "executor=local", *SMALL, cwd=tmp_path)
+    done = here("scheduler=fifo,varys", "executor=local", *SMALL, cwd=tmp_path)
     fifo, varys = load(tmp_path / "outputs" / "latest")["mean_cct_s"]
     assert f"{100 * (fifo - varys) / fifo:.1f} % over fifo" in done.stdout
 
 
 def test_the_same_directory_again_runs_only_what_is_new(tmp_path) -> None:
     words = ("executor=local", "output.dir=mine", *SMALL)
-    sweep("scheduler=aalo,varys", *words, cwd=tmp_path)
+    here("scheduler=aalo,varys", *words, cwd=tmp_path)
     before = load(tmp_path / "mine").set_index("scheduler")
-    done = sweep("scheduler=aalo,varys,fifo", *words, cwd=tmp_path)
+    done = here("scheduler=aalo,varys,fifo", *words, cwd=tmp_path)
     assert "2 points finished in mine: 1 to run" in done.stdout
     after = load(tmp_path / "mine").set_index("scheduler")
     assert list(after.index) == ["aalo", "varys", "fifo"]
@@ -72,7 +65,8 @@ def test_the_same_directory_again_runs_only_what_is_new(tmp_path) -> None:
 def test_ray_and_local_write_the_same_rows(tmp_path) -> None:
     words = ("scheduler=asebf,varys", "queue.base=2,10", "replicates=2", "output.coflows=true")
     for executor in ("ray", "local"):
-        done = sweep(*words, *SMALL, f"executor={executor}", f"output.dir={executor}", cwd=tmp_path)
+        run = process if executor == "ray" else here
+        done = run(*words, *SMALL, f"executor={executor}", f"output.dir={executor}", cwd=tmp_path)
         assert done.returncode == 0, done.stderr
     for coflows in (False, True):
         a, b = (load(tmp_path / e, coflows=coflows) for e in ("ray", "local"))
@@ -86,7 +80,7 @@ def test_ray_and_local_write_the_same_rows(tmp_path) -> None:
 def test_a_point_that_fails_is_shown_and_the_exit_code_says_so(tmp_path) -> None:
     """10^13 MB at one reducer are beyond what the engine counts exactly."""
     (tmp_path / "huge.txt").write_text("2 1\n1 0 1 0 1 1:1e13\n")
-    done = sweep(
+    done = here(
         "workload=trace",
         f"workload.path=huge.txt,{TRACES / 'rand-8x200.txt'}",
         "scheduler=aalo",
@@ -110,18 +104,18 @@ def test_failed_points_run_again_on_request_only(tmp_path) -> None:
         *("workload=trace", f"workload.path=huge.txt,{TRACES / 'rand-8x200.txt'}"),
         *("scheduler=aalo,varys", "engine=coflowsim", "executor=local"),
     )
-    first = sweep(*words, "output.dir=out", cwd=tmp_path)
+    first = here(*words, "output.dir=out", cwd=tmp_path)
     assert first.returncode == 1
     (said,) = [line for line in first.stdout.splitlines() if "only the failed points" in line]
     command = shlex.split(said.split("again: ")[1])
     again = f"python -m sweep {' '.join(words)} output.dir=out sweep.retry_failed=true"
     assert command == again.split()
-    second = sweep(*words, "output.dir=out", cwd=tmp_path)
+    second = here(*words, "output.dir=out", cwd=tmp_path)
     assert second.returncode == 1
     assert "2 points failed before; add sweep.retry_failed=true to run them again" in second.stdout
     assert "2 points finished in out: 0 to run" in second.stdout
     assert "2 of 4 points failed" in second.stdout
-    third = sweep(*command[3:], cwd=tmp_path)
+    third = here(*command[3:], cwd=tmp_path)
     assert third.returncode == 1
     assert "2 points finished in out: 2 to run" in third.stdout
     assert sum("to run only the failed" in line for line in third.stdout.splitlines()) == 1
@@ -130,7 +124,7 @@ def test_failed_points_run_again_on_request_only(tmp_path) -> None:
 
 def test_a_second_sweep_in_one_directory_is_refused(tmp_path) -> None:
     with DatasetWriter.open(tmp_path / "out"):
-        done = sweep("scheduler=aalo", "executor=local", "output.dir=out", *SMALL, cwd=tmp_path)
+        done = here("scheduler=aalo", "executor=local", "output.dir=out", *SMALL, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith("error: out: another sweep is writing to it; wait, or")
     assert len(done.stderr.splitlines()) == 1
@@ -138,11 +132,11 @@ def test_a_second_sweep_in_one_directory_is_refused(tmp_path) -> None:
 
 def test_a_damaged_part_is_named_and_its_points_run_again(tmp_path) -> None:
     words = ("scheduler=aalo,varys", "executor=local", "output.dir=out", *SMALL)
-    sweep(*words, cwd=tmp_path)
+    here(*words, cwd=tmp_path)
     before = load(tmp_path / "out")
     (part,) = (tmp_path / "out" / "results").iterdir()
     part.write_bytes(part.read_bytes()[:-100])
-    done = sweep(*words, cwd=tmp_path)
+    done = here(*words, cwd=tmp_path)
     assert done.returncode == 0, done.stderr
     assert (
         "out/results/part-000001.parquet is damaged and was moved to "
@@ -153,7 +147,7 @@ def test_a_damaged_part_is_named_and_its_points_run_again(tmp_path) -> None:
 
 
 def test_a_timeout_needs_a_process_that_can_be_ended(tmp_path) -> None:
-    done = sweep("scheduler=aalo", "executor=local", "sweep.timeout_s=5", cwd=tmp_path)
+    done = here("scheduler=aalo", "executor=local", "sweep.timeout_s=5", cwd=tmp_path)
     assert done.returncode == 2
     assert "sweep.timeout_s=5: executor=local" in done.stderr
     assert list(tmp_path.iterdir()) == []
@@ -161,7 +155,7 @@ def test_a_timeout_needs_a_process_that_can_be_ended(tmp_path) -> None:
 
 def test_a_timeout_is_a_row_and_the_others_go_on(tmp_path) -> None:
     words = ("scheduler=fair", "workload.coflows=30,20000", "workload.load=0.1", "output.dir=out")
-    done = sweep(*words, "sweep.timeout_s=2", "ray.num_cpus=1", cwd=tmp_path)
+    done = process(*words, "sweep.timeout_s=2", "ray.num_cpus=1", cwd=tmp_path)
     assert done.returncode == 1, done.stderr
     assert "ran longer than sweep.timeout_s=2" in done.stdout
     table = load(tmp_path / "out").set_index("workload_coflows")
@@ -177,7 +171,7 @@ def test_fail_fast_stops_and_says_so_in_the_manifest(tmp_path) -> None:
         "engine=coflowsim",
     )
     more = ("executor=local", "sweep.fail_fast=true", "output.dir=out")
-    done = sweep(*words, *more, cwd=tmp_path)
+    done = here(*words, *more, cwd=tmp_path)
     assert done.returncode == 1
     manifest = json.loads((tmp_path / "out" / "manifest.json").read_text())
     assert (manifest["state"], manifest["ok"], manifest["failed"]) == ("stopped", 0, 1)
@@ -188,7 +182,7 @@ def test_fail_fast_stops_and_says_so_in_the_manifest(tmp_path) -> None:
     [("scheduler=asbef",), ("workload=trace", "workload.path=none.txt"), ("queue.base=0",)],
 )
 def test_bad_input_is_one_line_exit_code_2_and_nothing_written(words, tmp_path) -> None:
-    done = sweep(*words, cwd=tmp_path)
+    done = here(*words, cwd=tmp_path)
     assert done.returncode == 2
     assert done.stderr.startswith("error: ")
     assert len(done.stderr.splitlines()) == 1
@@ -197,7 +191,7 @@ def test_bad_input_is_one_line_exit_code_2_and_nothing_written(words, tmp_path) 
 
 def test_bad_trace_files_name_file_line_value_and_rule(tmp_path) -> None:
     (tmp_path / "bad.txt").write_text("2 2\n1 0 1 0 1 1:5\n2 10 1 7 1 1:5\n")
-    done = sweep("workload=trace", "workload.path=bad.txt", cwd=tmp_path)
+    done = here("workload=trace", "workload.path=bad.txt", cwd=tmp_path)
     assert done.returncode == 2
     for text in ("bad.txt", "line 3", "7", "0…1"):
         assert text in done.stderr
@@ -205,7 +199,7 @@ def test_bad_trace_files_name_file_line_value_and_rule(tmp_path) -> None:
 
 def test_a_dry_run_prints_the_plan_and_writes_nothing(tmp_path) -> None:
     words = ("scheduler=varys,aalo,asebf", "width=sender,receiver,max", "queue.base=2,10")
-    done = sweep(*words, "sweep.dry_run=true", cwd=tmp_path)
+    done = here(*words, "sweep.dry_run=true", cwd=tmp_path)
     assert done.returncode == 0
     assert "18 grid rows: 9 unique points" in done.stdout
     assert "9 rows share a run with another row:\n  width is not read by" in done.stdout
@@ -223,7 +217,7 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(tmp_path) -> None:
     ],
 )
 def test_hydras_switches_work(words, said, tmp_path) -> None:
-    done = sweep(*words, cwd=tmp_path)
+    done = process(*words, cwd=tmp_path)
     assert done.returncode == 0
     assert said in done.stdout + done.stderr
     assert list(tmp_path.iterdir()) == []
@@ -255,7 +249,7 @@ def test_an_interrupted_sweep_keeps_what_is_finished(signal_number, tmp_path) ->
     assert "output.dir=out" in out
     finished = load(tmp_path / "out")["status"].eq("ok").sum()
     assert 0 < finished < 400
-    again = sweep(*words, cwd=tmp_path)
+    again = here(*words, cwd=tmp_path)
     assert f"{finished} points finished" in again.stdout
     table = load(tmp_path / "out")
     assert table["status"].eq("ok").sum() == len(table) == 400

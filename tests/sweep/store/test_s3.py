@@ -18,7 +18,8 @@ import pytest
 from core.errors import StoreError
 from sweep.store import Limits, load, read_manifest
 from sweep.store.files import Folder
-from tests.sweep.execution.test_command_line import SMALL, sweep
+from tests.commands import here
+from tests.sweep.execution.test_command_line import SMALL
 from tests.sweep.store.test_store import coflows, grid, opened, row
 
 pytestmark = pytest.mark.skipif(
@@ -120,10 +121,10 @@ def test_messages_name_the_file_and_no_secret(uri) -> None:
 def test_a_sweep_and_the_same_command_again(uri, tmp_path) -> None:
     words = ("scheduler=aalo,varys", "executor=local", "output.coflows=true", *SMALL)
     where = f'output.dir="{uri}"'
-    first = sweep(*words, where, cwd=tmp_path)
+    first = here(*words, where, cwd=tmp_path)
     assert first.returncode == 0, first.stderr
     assert os.listdir(tmp_path) == []  # noqa: PTH208
     assert len(load(uri, coflows=True)) == 60
-    second = sweep(*words, where, cwd=tmp_path)
+    second = here(*words, where, cwd=tmp_path)
     assert "2 points finished" in second.stdout
     assert Path(tmp_path).exists()
