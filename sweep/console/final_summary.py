@@ -21,7 +21,7 @@ from sweep.grid.axes import several
 from sweep.grid.plan import Plan
 from sweep.grid.table import Index
 from sweep.store import read_results
-from sweep.store.row_values import Row
+from sweep.store.schema import Row
 
 MOST_ROWS = 1000
 """Points that a table is made of; with more points, those of the best and the worst lines."""

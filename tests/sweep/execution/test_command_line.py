@@ -182,7 +182,7 @@ def test_a_dry_run_prints_the_plan_and_writes_nothing(tmp_path) -> None:
     done = here(*words, "sweep.dry_run=true", cwd=tmp_path)
     assert done.returncode == 0
     assert "18 grid rows: 9 unique points" in done.stdout
-    assert "the other 9 rows need no run of their own:\n  width is not read by" in done.stdout
+    assert "9 rows share a run with another row:\n  width is not read by" in done.stdout
     assert "width is not read by aalo, varys" in done.stdout
     assert list(tmp_path.iterdir()) == []
 

@@ -276,14 +276,12 @@ def test_a_dry_run_says_how_long_by_the_run_before(tmp_path, monkeypatch, capsys
     monkeypatch.chdir(tmp_path)
     words = ["workload=toy", "scheduler=fifo", "executor=local"]
     assert main([*words, "sweep.dry_run=true"]) == 0
-    assert "time: not known" in capsys.readouterr().out
+    assert "time: unknown for" in capsys.readouterr().out
     assert not list(tmp_path.iterdir())
     assert main(words) == 0
     capsys.readouterr()
     assert main([*words, "fabric.gbps=1,2,3", "sweep.dry_run=true"]) == 0
-    assert "time: about 1 s on 1 worker, by outputs/latest" in capsys.readouterr().out
+    assert "time: about 1 s on 1 worker, going by outputs/latest" in capsys.readouterr().out
     assert main([*words, "scheduler=scf", "sweep.dry_run=true"]) == 2  # twice
     assert main(["workload=toy", "scheduler=scf", "sweep.dry_run=true"]) == 0
-    assert (
-        "not known: scf fluid toy, of which outputs/latest has no points" in capsys.readouterr().out
-    )
+    assert "unknown for scf fluid toy: outputs/latest has no such points" in capsys.readouterr().out
