@@ -17,6 +17,7 @@ slow:
 lint:
     ruff check .
     ruff format --check .
+    codespell
     mypy
     lint-imports
 

@@ -10,6 +10,7 @@ In the order of a sweep:
 `sweep.store`       rows to Parquet and back; knows pyarrow
 `sweep.console`     the plan, the tables and the summary in the terminal
 `sweep.report`      a dataset to figures and a page
+`sweep.plain_text`  lines on standard output, whatever that can take
 ==================  ==============================================================
 
 >>> from sweep import load  # doctest: +SKIP

@@ -96,14 +96,14 @@ class ReportData:
     @cached_property
     def repeats(self) -> pd.Series:
         """The replicates and seeds of each row of `settings`; equal ones are compared."""
-        numbers = setting_numbers(self.points, [*self.context, *self.knobs])
-        return repeats_of(self.points).groupby(numbers).agg(frozenset)
+        return self._repeats(self.points)
 
     @cached_property
     def comparable(self) -> pd.DataFrame:
         """`settings`, row by row, with means over the replicates that all of them have.
 
-        ``attrs["note"]`` says for readers which replicates are left out, if any.
+        A column ``repeats`` has those. ``attrs["note"]`` is a sentence for readers about points
+        that are left out, if any.
         """
         points, note = common_points(self.points, self.context, self.knobs)
         settings = self.settings
@@ -111,10 +111,14 @@ class ReportData:
             settings = settings_table(points, self.context, self.knobs)
             number = setting_numbers(self.points, [*self.context, *self.knobs])
             settings.index = number[points.index].drop_duplicates().to_numpy()
-            settings = settings.sort_index()
-        settings = settings.copy()
+        settings = settings.sort_index().assign(repeats=self._repeats(points))
         settings.attrs["note"] = note
         return settings
+
+    def _repeats(self, points: pd.DataFrame) -> pd.Series:
+        """Return the replicates and seeds that points have, by the row of their setting."""
+        number = setting_numbers(self.points, [*self.context, *self.knobs])
+        return repeats_of(points).groupby(number[points.index]).agg(frozenset)
 
     def detail(self, name: str, columns: Sequence[str], points: Iterable[str]) -> pd.DataFrame:
         """Return columns of a table of details of some points, with ``point_id`` and ``run``.

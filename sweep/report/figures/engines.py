@@ -16,7 +16,7 @@ def table(data: ReportData) -> pd.DataFrame:
     """One row per metric and setting that both engines ran with the same replicates."""
     if "engine" not in data.axes:
         raise NothingToDrawError("the dataset has one engine: sweep engine=fluid,coflowsim")
-    settings = data.comparable.assign(repeats=data.repeats)
+    settings = data.comparable
     of_one = _of_one_engine(data)
     by = [n for n in (*data.context, *data.knobs) if n != "engine" and n not in of_one]
     by = list(dict.fromkeys(["scheduler", *by]))

@@ -59,3 +59,52 @@ def test_engines_and_parameters_of_schedulers_are_chosen(tmp_path: Path) -> None
         assert {"aalo queue.base=2", "aalo queue.base=4"} <= {*drawn.table["setting"]}
         where = [*drawn.chart.select, "line", drawn.chart.x[0].column]
         assert not drawn.table.duplicated([*dict.fromkeys(where)]).any()
+
+
+def test_loads_of_reducers_have_a_line_for_each_parameter_of_a_partitioner(knobs: Path) -> None:
+    """The fullest bucket over the mean of its job, by hand from the dataset."""
+    table = table_of("reducer_loads", open_runs([knobs])).table
+    names = [f"scid s={s} shuffle.min_hits={h}" for h in (0, 5) for s in ("0.05", "0.2")]
+    assert {*table["partitioner"]} == {"hash", *names}
+    rows = load(knobs, reducers=True)
+    for hits, rate, zipf in ((0, 0.05, 0.5), (5, 0.05, 0.5), (5, 0.2, 1.0)):
+        mine = rows[
+            (rows["shuffle_partitioner"] == "scid")
+            & (rows["shuffle_min_hits"] == hits)
+            & (rows["shuffle_sampling_rate"] == rate)
+            & (rows["shuffle_zipf"] == zipf)
+        ]
+        assert mine["point_id"].nunique() == 2  # replicates
+        jobs = mine.groupby(["point_id", "job"])["records"]
+        line = table[table["partitioner"] == f"scid s={rate} shuffle.min_hits={hits}"]
+        first = line[(line["shuffle_zipf"] == zipf) & (line["rank"] == 1)]["records_load"]
+        assert first.tolist() == pytest.approx([(jobs.max() / jobs.mean()).mean()])
+
+
+def test_rates_that_auto_weighs_have_a_line_for_each_parameter(tmp_path: Path) -> None:
+    words = [w for w in SMALL if "sampling_rate" not in w and "partitioner" not in w]
+    costs = ("shuffle.map_s_per_record=0.001", "shuffle.reduce_s_per_record=0.001")
+    auto = ("shuffle.partitioner=scid", "shuffle.sampling_rate=auto", "shuffle.min_hits=0,5")
+    run = sweep(tmp_path / "run", *words, *costs, *auto, "scheduler=asebf")
+    table = table_of("rate_curve", open_runs([run])).table
+    assert {*table["line"]} == {"scid shuffle.min_hits=0", "scid shuffle.min_hits=5"}
+    rows = load(run, rates=True)
+    for hits in (0, 5):
+        mine = rows[(rows["shuffle_min_hits"] == hits) & (rows["shuffle_zipf"] == 0.5)]
+        rate = mine["rate"].min()
+        line = table[table["line"] == f"scid shuffle.min_hits={hits}"]
+        line = line[(line["shuffle_zipf"] == 0.5) & (line["rate"] == rate)]
+        wanted = mine[mine["rate"] == rate]["actual_fos"].mean()
+        assert line["actual_fos"].tolist() == pytest.approx([wanted])
+
+
+def test_shuffles_are_averaged_over_common_replicates(knobs: Path) -> None:
+    """Without replicate 1 of one setting, all lines are those of replicate 0."""
+    rows = load(knobs)
+    lost = (rows["replicate"] == 1) & (rows["shuffle_partitioner"] == "hash")
+    lost &= rows["shuffle_zipf"] == 0.5
+    part = table_of("fos_rate", in_memory(rows[~lost]))
+    alone = table_of("fos_rate", in_memory(rows[rows["replicate"] == 0])).table
+    assert set(part.table["n"]) == {1}
+    assert part.table["fos_records"].tolist() == alone["fos_records"].tolist()
+    assert "Only replicates that all settings have are averaged" in part.chart.note
