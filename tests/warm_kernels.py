@@ -20,14 +20,13 @@ def warm(half: str) -> None:
     from core import registry
     from core.schedulers import schedulers
 
-    names = [name for name, record in schedulers().items() if half in record.rules]
-    registry.engines()[half].warm(names)
+    registry.engines()[half].warm([r for r in schedulers().values() if half in r.rules])
     if half == HALVES[1]:
         from core.shuffle._base import partitioners
         from sweep.cli.main import register
         from sweep.cli.request import read_request
-        from sweep.execution.worker import build_trace
         from sweep.grid.plan import make_plan
+        from sweep.grid.point import build_trace
 
         register()
         every = f"shuffle.partitioner={','.join(partitioners())}"
