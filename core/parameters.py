@@ -102,15 +102,28 @@ class Parameter:
         """
         if value is None and self.default is None:
             if self.required:
-                raise ParameterError(f"{self.key} is missing: give {self.help}")
+                raise ParameterError(f"{self.key} is missing; add {self.key}=… ({self.help})")
             return None
         typed = self._typed(value)
         if typed is None or not self._inside(typed):
-            hint = nearest(str(value), self.choices)
+            hint = nearest(str(value), self.choices) or self._without_unit(value)
             raise ParameterError(f"{self.key}={_shown(value)}: allowed is {self.allowed()}{hint}")
         return typed
 
+    def _without_unit(self, value: Any) -> str:
+        """Return what to write in place of a number with a unit, as ``10MB`` or ``5%``."""
+        match = self.kind in (int, float) and _WITH_UNIT.fullmatch(str(value).strip())
+        if not match:
+            return ""
+        number, unit = match[1], match[2]
+        if unit == "%":
+            return f"; write a share, not percent: {self.key}={float(number) / 100:g}"
+        in_unit = f" in {self.unit}" if self.unit else ""
+        return f"; write the number alone{in_unit}, as in {self.key}={number}"
+
     def _typed(self, value: Any) -> Value:
+        if isinstance(value, str) and self.kind is not str:
+            value = _unquoted(value)
         is_number = isinstance(value, int | float) and not isinstance(value, bool)
         if is_number and not abs(value) < 2**63:
             return None  # NaN, infinite, or more than a column can hold
@@ -217,4 +230,22 @@ def _word(value: Value) -> str:
 
 
 def _shown(value: Any) -> str:
-    return "''" if value == "" else str(value)
+    return "''" if isinstance(value, str) and not value else _word(value)
+
+
+_WITH_UNIT = re.compile(r"([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*([a-zA-Zµ%/]+)")
+_NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?")
+
+
+def _unquoted(text: str) -> bool | int | float | str:
+    """Return the number, or true or false, that a text in quotes stands for.
+
+    >>> _unquoted("5"), _unquoted("1e3"), _unquoted("true"), _unquoted("auto"), _unquoted("0x10")
+    (5, 1000.0, True, 'auto', '0x10')
+    """
+    word = text.strip()
+    if word.lower() in ("true", "false"):
+        return word.lower() == "true"
+    if not word.isascii() or not _NUMBER.fullmatch(word) or len(word) > 400:
+        return text
+    return int(word) if word.lstrip("+-").isdigit() else float(word)

@@ -19,24 +19,33 @@ def run() -> int:
 
         code = main()
     except KeyboardInterrupt:  # before there is anything to keep, or after all is kept
+        _ignore_signals()
         print("interrupted", file=sys.stderr)
         code = 130
-    if "ray" in sys.modules or any(thread.name == "points" for thread in threading.enumerate()):
+    if (
+        code == 130
+        or "ray" in sys.modules
+        or any(thread.name == "points" for thread in threading.enumerate())
+    ):
         # An orderly exit would trip over a point in compiled code, over a Ray that is half
-        # started, or over the threads that Ray's library has left.
+        # started, over the threads that Ray's library has left, or over one more signal.
         leave(code)
     return code
 
 
 def leave(code: int) -> None:
     """End the process at once; nothing but what is printed waits to be written."""
-    with suppress(ValueError):
-        for number in (signal.SIGINT, signal.SIGTERM):
-            signal.signal(number, signal.SIG_IGN)
+    _ignore_signals()
     for stream in (sys.stdout, sys.stderr):
         with suppress(OSError, ValueError):
             stream.flush()
     os._exit(code)
+
+
+def _ignore_signals() -> None:
+    with suppress(ValueError):  # not in the main thread
+        for number in (signal.SIGINT, signal.SIGTERM):
+            signal.signal(number, signal.SIG_IGN)
 
 
 if __name__ == "__main__":

@@ -10,11 +10,11 @@ import numpy.typing as npt
 from core.bounds import bound_of
 from core.engine import Engine, Scheduler
 from core.errors import ParameterError
-from core.fluid.demand import demand
+from core.fluid.demand import Demand, demand
 from core.fluid.rules import Ordered, Queues, Rule
 from core.fluid.runner import drive, queue_weights
 from core.outcome import Outcome
-from core.parameters import Parameter, Values, defaults
+from core.parameters import Parameter, Value, Values, defaults
 from core.trace import Floats, Trace, from_flows
 
 GIGABIT = 1.25e8
@@ -95,20 +95,10 @@ def run(
     SimulationError
         A clock that stands still.
     """
-    rule = scheduler.rules["fluid"]
-    assert isinstance(rule, Rule)
-    values = {**defaults((*rule.parameters, *PARAMETERS)), **values}
-    uniform = np.full(trace.ports, float(values["fabric.gbps"] or 0.0) * GIGABIT)
-    capacity = np.concatenate(
-        [
-            uniform if side is None else _capacity(trace, name, side)
-            for name, side in (("out_bps", out_bps), ("in_bps", in_bps))
-        ]
-    )
-    free = bool(values["fabric.local_is_free"])
-    sizes = demand(trace, capacity, free)
-    finish, events = drive(sizes, scheduler, rule, values)
-    out_bps, in_bps = capacity[: trace.ports], capacity[trace.ports :]
+    sizes, rule, complete = prepared(trace, scheduler, values, out_bps, in_bps)
+    finish, events = drive(sizes, scheduler, rule, complete)
+    free, method = bool(complete["fabric.local_is_free"]), str(complete["engine.bound"])
+    out_bps, in_bps = sizes.fabric_bps[: trace.ports], sizes.fabric_bps[trace.ports :]
     return Outcome(
         start_s=trace.arrival_s.copy(),
         finish_s=finish,
@@ -116,8 +106,29 @@ def run(
         length_bytes=sizes.length_bytes,
         gamma_s=sizes.gamma_s,
         events=events,
-        bound_s=bound_of(trace, out_bps, in_bps, free, str(values["engine.bound"])),
+        bound_s=bound_of(trace, out_bps, in_bps, free, method),
     )
+
+
+def prepared(
+    trace: Trace,
+    scheduler: Scheduler,
+    values: Values,
+    out_bps: npt.ArrayLike | None,
+    in_bps: npt.ArrayLike | None,
+) -> tuple[Demand, Rule, dict[str, Value]]:
+    """Return the demand, the scheduler's rule and the values completed by their defaults."""
+    rule = scheduler.rules["fluid"]
+    assert isinstance(rule, Rule)
+    complete = {**defaults((*rule.parameters, *PARAMETERS)), **values}
+    uniform = np.full(trace.ports, float(complete["fabric.gbps"] or 0.0) * GIGABIT)
+    capacity = np.concatenate(
+        [
+            uniform if side is None else _capacity(trace, name, side)
+            for name, side in (("out_bps", out_bps), ("in_bps", in_bps))
+        ]
+    )
+    return demand(trace, capacity, bool(complete["fabric.local_is_free"])), rule, complete
 
 
 def _capacity(trace: Trace, name: str, bytes_per_s: npt.ArrayLike) -> Floats:

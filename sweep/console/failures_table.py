@@ -1,4 +1,4 @@
-"""What failed."""
+"""The table of failures."""
 
 from __future__ import annotations
 
@@ -9,7 +9,8 @@ from typing import Any
 from rich.console import Console
 
 from sweep.console.fitted_table import Column, FittedTable
-from sweep.store.row_values import Row, assignments, parameter_columns, varying_columns
+from sweep.store.row_values import assignments, parameter_columns, varying_columns
+from sweep.store.schema import Row
 
 MOST_FAILURES = 20
 
@@ -26,18 +27,18 @@ def failures_table(
     Parameters
     ----------
     rows : sequence of mapping of str to value
-        Rows of results by column; of many failures with one message some suffice.
+        Rows of results by column; with many failures, some of each message suffice.
     of : int, optional
-        Points that there are, failed or not; all are in `rows` if not given.
+        Points of the sweep, failed or not; by default those in `rows`.
     counts : Counter, optional
-        Points by message, if not all that failed are in `rows`.
+        Failed points by message, if `rows` does not have all of them.
     axes : sequence of str
         Columns that tell points apart, besides those that vary in `rows`.
     """
     failed = [row for row in rows if row["status"] != "ok"]
-    known = ("engine", "workload", *parameter_columns(rows), "replicate")
-    telling = {*varying_columns(rows, known), *axes}
-    varying = [name for name in dict.fromkeys((*known, *axes)) if name in telling]
+    candidates = ("engine", "workload", *parameter_columns(rows), "replicate")
+    telling = {*varying_columns(rows, candidates), *axes}
+    varying = [name for name in dict.fromkeys((*candidates, *axes)) if name in telling]
 
     def point(row: Row) -> str:
         return " ".join([str(row["scheduler"]), *assignments(row, varying)])
@@ -67,12 +68,12 @@ def failures_table(
     return FittedTable([above], columns, below)
 
 
-def print_failures(rows: Sequence[Row], console: Console, **more: Any) -> None:
+def print_failures(rows: Sequence[Row], console: Console, **options: Any) -> None:
     """Print `failures_table`."""
-    console.print(failures_table(rows, **more), crop=False)
+    console.print(failures_table(rows, **options), crop=False)
 
 
 def message_of(row: Row) -> str:
-    """Return the first line of what was said."""
+    """Return the first line of a row's message."""
     lines = str(row.get("error") or "").strip().splitlines()
     return lines[0] if lines else "(no message)"

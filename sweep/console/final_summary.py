@@ -21,7 +21,7 @@ from sweep.grid.axes import several
 from sweep.grid.plan import Plan
 from sweep.grid.table import Index
 from sweep.store import read_results
-from sweep.store.row_values import Row
+from sweep.store.schema import Row
 
 MOST_ROWS = 1000
 """Points that a table is made of; with more points, those of the best and the worst lines."""
@@ -80,10 +80,13 @@ def print_again(
 def _quoted(value: str) -> str:
     """Quote a value for Hydra's grammar unless it is plain.
 
-    Backslashes count only before a quotation mark, and are doubled there.
+    Backslashes count only before a quotation mark or a reference, and are doubled there.
     """
+    if value.startswith("~"):  # the name of a directory, not a home
+        value = f"./{value}"
     if value.isascii() and all(c.isalnum() or c in "/._-" for c in value):
         return value
+    value = re.sub(r"(\\*)\$\{", lambda m: 2 * m[1] + "\\${", value)
     return '"' + re.sub(r'(\\*)("|\Z)', lambda m: 2 * m[1] + ('\\"' if m[2] else ""), value) + '"'
 
 

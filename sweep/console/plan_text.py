@@ -1,4 +1,4 @@
-"""What a plan is, in words: axes, rows, points, why rows are one point, how long it may take."""
+"""A plan in words: axes, rows, points, why rows are one point, how long it may take."""
 
 from __future__ import annotations
 
@@ -14,19 +14,20 @@ from core.keys import KIND
 from sweep.console.phrases import count, duration
 from sweep.grid.axes import Interval
 from sweep.grid.combinations import count_combinations
+from sweep.grid.options import REPLICATES
 from sweep.grid.plan import Plan
 from sweep.grid.point import Kind
 from sweep.store import read_results
 
 _ENOUGH = 5000
-"""Rows of an earlier run that an estimate is made from."""
+"""Rows of an earlier sweep that suffice for an estimate."""
 
 MOST_VALUES = 20
-"""Of an axis that are all listed."""
+"""Values of an axis up to which all are listed."""
 
 
 def describe(plan: Plan, console: Console) -> None:
-    """Print axes, grid rows and unique points, and why rows are one point."""
+    """Print axes, grid rows and unique points, and why rows share a point."""
 
     def say(text: str) -> None:
         console.print(text, markup=False, soft_wrap=True)
@@ -39,6 +40,7 @@ def describe(plan: Plan, console: Console) -> None:
             say(f"  {key}: {_listed(values)}")
         else:
             fixed.append(f"{key}={values[0]}")
+    fixed += _of_files(plan)
     for keys in plan.shape.zipped:
         say(f"  in step: {', '.join(keys)}")
     for key, number in plan.repeated.items():
@@ -58,43 +60,57 @@ def describe(plan: Plan, console: Console) -> None:
     say(f"{', '.join(parts)}: {count(points, 'unique point')}")
     if points < rows:
         reasons = plan.unread()
-        others = "the other row needs no run of its own"
-        if rows - points > 1:
-            others = f"the other {rows - points} rows need no run of their own"
-        say(others + ":" * bool(reasons))
+        verb = "shares" if rows - points == 1 else "share"
+        say(f"{count(rows - points, 'row')} {verb} a run with another row" + ":" * bool(reasons))
         for reason in reasons:
             say(f"  {reason}")
 
 
+def _of_files(plan: Plan) -> list[str]:
+    """Return ``key=value`` for what is set outside the axes, as in a configuration file."""
+    grid = plan.table.resolver.grid
+    values: dict[str, dict[str, None]] = {}
+    for base in grid.bases.values():
+        for key in sorted((grid.requested - plan.axes.keys() - {"replicates"}) & base.keys()):
+            if base[key] is not None:
+                values.setdefault(key, {})[str(base[key])] = None
+    if grid.replicates != REPLICATES.default:
+        values["replicates"] = {str(grid.replicates): None}
+    return [f"{key}={' or '.join(of_key)}" for key, of_key in values.items()]
+
+
 def _listed(values: Sequence[Any]) -> str:
-    """Return the values of an axis, of many the first and the last."""
+    """Return the values of an axis; if they are many, the first and the last."""
     if len(values) <= MOST_VALUES:
         return ", ".join(map(str, values))
     return f"{', '.join(map(str, values[:3]))}, … {values[-1]} ({len(values)} values)"
 
 
 def estimate(plan: Plan, directory: str, workers: int, console: Console) -> None:
-    """Print how long the points may take, by those of an earlier run.
+    """Print how long the points may take, by those of an earlier sweep.
 
     Parameters
     ----------
     plan : Plan
     directory : str
-        DatasetWriter of the earlier run; of points of which it has none the time is not known.
+        Dataset of the earlier sweep; the time of a kind that it lacks is unknown.
     workers : int
     console : Console
     """
     kinds = plan.points.without(()).kinds()
-    known = _seconds(directory)
-    total = sum(number * known[kind] for kind, number in kinds.items() if kind in known)
-    unknown = [" ".join(kind) for kind in kinds if kind not in known]
-    text = "not known"
-    if len(unknown) < len(kinds):
-        text = f"about {duration(total / workers)} on {count(workers, 'worker')}, by {directory}"
-    if unknown:
-        link = "; without" if len(unknown) < len(kinds) else ":"
-        text += f"{link} {'; '.join(unknown[:3])}, of which {directory} has no points"
-    console.print(f"time: {text}", markup=False, soft_wrap=True)
+    seconds = _seconds(directory)
+    total = sum(number * seconds[kind] for kind, number in kinds.items() if kind in seconds)
+    lacking = [" ".join(kind) for kind in kinds if kind not in seconds]
+    texts = []
+    if len(lacking) < len(kinds):
+        time = duration(total / workers)
+        texts.append(f"about {time} on {count(workers, 'worker')}, going by {directory}")
+    if lacking:
+        others = ", …" if len(lacking) > 3 else ""
+        texts.append(
+            f"unknown for {', '.join(lacking[:3])}{others}: {directory} has no such points"
+        )
+    console.print(f"time: {'; '.join(texts)}", markup=False, soft_wrap=True)
 
 
 def _seconds(directory: str) -> Mapping[Kind, float]:

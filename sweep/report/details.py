@@ -6,10 +6,9 @@ from collections.abc import Iterator, Sequence
 
 import pandas as pd
 
-from core.errors import StoreError
 from sweep.store.files import Folder
-
-_ATTEMPTS = 5
+from sweep.store.moves import settled_parts
+from sweep.store.reader import no_details, read_settled
 
 
 def read_details(
@@ -23,24 +22,18 @@ def read_details(
         The dataset has no such table, or a file cannot be read.
     """
     folder = Folder.at(path)
-    for attempt in range(_ATTEMPTS):
-        try:
-            frames = list(_parts(folder, name, ["point_id", *columns], wanted))
-        except FileNotFoundError as error:  # merged between listing and reading
-            if attempt == _ATTEMPTS - 1:
-                raise StoreError(f"{folder.shown}: files vanish while it is read") from error
-        else:
-            break
+    frames = read_settled(
+        folder, lambda: list(_parts(folder, name, ["point_id", *columns], wanted))
+    )
     if not frames:
-        setting = "output.coflows" if name == "coflows" else "output.reducers"
-        raise StoreError(f"{folder.shown} has no {name}: run it with {setting}=true")
+        raise no_details(folder, name)
     return pd.concat(frames, ignore_index=True)
 
 
 def _parts(
     folder: Folder, name: str, columns: list[str], wanted: pd.Index[str]
 ) -> Iterator[pd.DataFrame]:
-    for part in folder.settled_parts(name):
+    for part in settled_parts(folder, name):
         ids = folder.read_table(part, ["point_id"]).to_pandas()["point_id"]
         codes, unique = pd.factorize(ids)
         kept = unique.isin(wanted)[codes]

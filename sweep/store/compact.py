@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 
 import pyarrow as pa
 
-from sweep.store.files import RESULTS, Aside, Folder, part_name
+from sweep.store.files import RESULTS, Folder, part_name
+from sweep.store.moves import PendingFiles, writing
 from sweep.store.recover import read_conforming
 
 
@@ -19,16 +20,16 @@ def compact(
     ----------
     folder : Folder
     schemas : mapping of str to pyarrow.Schema
-        Of the tables with details, and last of results.
+        Of the tables of details, and last of results.
     rows, nbytes : int
         Results, and bytes of details in memory, of a full part.
     """
     moved: dict[int, int] = {}
     for group in _groups(folder, schemas, rows, nbytes):
         first, *rest = group
-        with folder.writing(wholly=True) as aside:
+        with writing(folder, wholly=True) as pending:
             for table, schema in schemas.items():
-                _merge(folder, aside, table, schema, group)
+                _merge(folder, pending, table, schema, group)
         moved |= dict.fromkeys(rest, first)
     return moved
 
@@ -46,7 +47,7 @@ def _groups(
     total_rows = total_bytes = 0
     for part, name in folder.parts(RESULTS).items():
         has = folder.row_count(name)
-        size = sum(w * folder.row_count(there[part]) for there, w in details if part in there)
+        size = sum(w * folder.row_count(parts[part]) for parts, w in details if part in parts)
         if has > rows // 2 or size > nbytes // 2:
             continue
         if group and (total_rows + has > rows or total_bytes + size > nbytes):
@@ -59,15 +60,17 @@ def _groups(
         yield group
 
 
-def _merge(folder: Folder, aside: Aside, table: str, schema: pa.Schema, group: list[int]) -> None:
-    there = folder.parts(table)
-    parts = [part for part in group if part in there]
+def _merge(
+    folder: Folder, pending: PendingFiles, table: str, schema: pa.Schema, group: list[int]
+) -> None:
+    names = folder.parts(table)
+    parts = [part for part in group if part in names]
     if not parts:
         return
-    tables = [read_conforming(folder, there[part], schema) for part in parts]
+    tables = [read_conforming(folder, names[part], schema) for part in parts]
     first = part_name(table, group[0])
     # Once a reader sees the merged part it must not see the others.
     for part in parts:
-        if there[part] != first:
-            aside.removal(there[part])
-    aside.table(first, pa.concat_tables(tables).combine_chunks())
+        if names[part] != first:
+            pending.removal(names[part])
+    pending.table(first, pa.concat_tables(tables).combine_chunks())

@@ -1,15 +1,13 @@
-"""Whole files on any filesystem that pyarrow knows: written aside, then renamed."""
+"""`Folder`: whole files on any filesystem that pyarrow knows."""
 
 from __future__ import annotations
 
 import errno
-import json
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
@@ -31,11 +29,12 @@ ASIDE = ".tmp"
 DAMAGED = "damaged"
 """Folder of files that could not be read; no reader's glob looks into it."""
 
-_JOURNAL = f"{ASIDE}/journal.json"
-
 _PART = re.compile(r"part-(\d+)\.parquet")
 _SECRET = re.compile(r"://[^/@]*@")
-_PART_NUMBER = re.compile(r"\d+")
+
+
+def _number(match: re.Match[str]) -> int:
+    return int(match[1])
 
 
 def part_name(folder: str, number: int) -> str:
@@ -57,7 +56,7 @@ class Folder:
     root : str
         Path on that filesystem.
     shown : str
-        The directory as the user gave it, for messages.
+        The directory as the user wrote it, for messages.
     """
 
     fs: Any
@@ -85,35 +84,24 @@ class Folder:
 
     def show(self, name: str) -> str:
         """Return the name of a file for messages."""
-        place, question, options = self.shown.partition("?")  # a URI may have options
-        return f"{place.rstrip('/')}/{name}{question}{options}" if name else self.shown
+        path, question, options = self.shown.partition("?")  # a URI may have options
+        return f"{path.rstrip('/')}/{name}{question}{options}" if name else self.shown
 
     def kind(self, name: str = "") -> Any:
-        """Return the `pyarrow.fs.FileType` of a file; NotFound where there is none."""
+        """Return the `pyarrow.fs.FileType` of a file; NotFound if it does not exist."""
         with translated(f"cannot look at {self.show(name)}"):
             return self.fs.get_file_info(self.path(name)).type
 
     def names(self, folder: str = "") -> list[str]:
-        """Return the sorted names of what lies in a folder; empty where there is no folder."""
+        """Return the sorted names of a folder's files and folders; none if it does not exist."""
         selector = pafs.FileSelector(self.path(folder), allow_not_found=True)
         with translated(f"cannot list {self.show(folder)}"):
             return sorted(info.base_name for info in self.fs.get_file_info(selector))
 
     def parts(self, folder: str) -> dict[int, str]:
         """Return the parts in a folder, by number, ascending."""
-        found = {m[1]: f"{folder}/{m[0]}" for n in self.names(folder) if (m := _PART.fullmatch(n))}
-        return {int(number): found[number] for number in sorted(found, key=int)}
-
-    def settled_parts(self, folder: str) -> list[str]:
-        """Return the names of parts in a folder as they are after `finish`."""
-        names = set(self.parts(folder).values())
-        for temporary, name in self.journal():
-            if name.startswith(f"{folder}/"):
-                names.discard(name)
-                if temporary:
-                    inside = temporary.removeprefix(self.path("")).lstrip("/")
-                    names.add(inside if self.kind(inside) == pafs.FileType.File else name)
-        return sorted(names, key=lambda name: int(_PART_NUMBER.findall(name)[-1]))
+        matches = [match for name in self.names(folder) if (match := _PART.fullmatch(name))]
+        return {int(match[1]): f"{folder}/{match[0]}" for match in sorted(matches, key=_number)}
 
     def make(self, name: str = "") -> None:
         """Create a folder, and those above it."""
@@ -155,13 +143,14 @@ class Folder:
         except FileNotFoundError:
             raise
         except (OSError, pa.ArrowException) as error:
-            raise StoreError(f"cannot read {self.show(name)}: {_reason(error)}") from error
+            raise StoreError(f"cannot read {self.show(name)}: {reason(error)}") from error
         try:
             yield pq.ParquetFile(pa.BufferReader(content), page_checksum_verification=True)
         except (OSError, pa.ArrowException) as error:
             raise DamagedError(
-                f"{self.show(name)} is damaged ({_reason(error)}); run the same command again: "
-                "it is set aside and only its points run again (of an earlier grid: that command)"
+                f"{self.show(name)} is damaged ({reason(error)}). Run the sweep again: the file "
+                f"moves to {DAMAGED}/ and its points are recomputed. If they belong to an earlier "
+                "grid, rerun that grid's command"
             ) from error
 
     def checked_metadata(self, name: str) -> dict[bytes, bytes]:
@@ -188,10 +177,10 @@ class Folder:
     def set_aside(self, name: str) -> str:
         """Move a file out of the readers' sight; return its new name."""
         self.make(DAMAGED)
-        there = self.names(DAMAGED)
+        taken = self.names(DAMAGED)
         stem = name.replace("/", "-")
         new, n = stem, 1
-        while new in there:
+        while new in taken:
             n += 1
             new = f"{stem}.{n}"
         with translated(f"cannot move {self.show(name)}"):
@@ -199,7 +188,7 @@ class Folder:
         return f"{DAMAGED}/{new}"
 
     def lock(self) -> Callable[[], None]:
-        """Keep other writers out of a local folder; return what lets them in again.
+        """Keep other writers out of a local folder; return a function that lets them in again.
 
         The lock is the operating system's: it ends with the process, however that ends.
 
@@ -217,120 +206,12 @@ class Folder:
         except BlockingIOError:
             os.close(descriptor)
             raise StoreError(
-                f"{self.shown}: another sweep is writing to it; wait, or use another output.dir"
+                f"{self.shown}: another sweep is writing to it; wait for its end, or set another "
+                "output.dir"
             ) from None
         except OSError:
             pass  # a filesystem without locks
         return lambda: os.close(descriptor)
-
-    @contextmanager
-    def writing(self, *, wholly: bool = False) -> Iterator[Aside]:
-        """Write files aside in the block; at its end they take their places, in order.
-
-        Whatever goes wrong before the end leaves every file as it was. With `wholly`, a kill
-        while they do leaves nothing by half either: `finish` does the rest.
-        """
-        aside = Aside(self, [])
-        kept = False
-        try:
-            yield aside
-            if kept := wholly and bool(aside.moves):
-                self._keep_journal(aside.moves)
-            aside.commit()
-            if kept:
-                self.delete(_JOURNAL)
-        finally:
-            for temporary, _ in [] if kept else aside.moves:
-                with suppress(OSError, pa.ArrowException):
-                    if temporary:
-                        self.fs.delete_file(temporary)
-
-    def _keep_journal(self, moves: list[tuple[str, str]]) -> None:
-        with self.writing() as aside:
-            aside.content(_JOURNAL, json.dumps(moves).encode())
-
-    def journal(self) -> list[tuple[str, str]]:
-        """Return the moves that a kill has interrupted: (temporary or "" for a removal, name)."""
-        try:
-            with self.fs.open_input_stream(self.path(_JOURNAL)) as stream:
-                moves = json.loads(stream.read())
-        except FileNotFoundError:
-            return []
-        except (OSError, pa.ArrowException) as error:
-            raise StoreError(f"cannot read {self.show(_JOURNAL)}: {_reason(error)}") from error
-        return [(temporary, name) for temporary, name in moves]
-
-    def finish(self) -> None:
-        """Do what is left of moves that a kill has interrupted."""
-        moves = self.journal()
-        for temporary, name in moves:
-            with translated(f"cannot write {self.show(name)}"), suppress(FileNotFoundError):
-                if temporary:
-                    self.fs.move(temporary, self.path(name))
-                else:
-                    self.fs.delete_file(self.path(name))
-        if moves:
-            self.delete(_JOURNAL)
-
-
-@dataclass(frozen=True)
-class Aside:
-    """Files written aside, which wait for `commit`."""
-
-    folder: Folder
-    moves: list[tuple[str, str]]
-
-    def table(self, name: str, table: pa.Table) -> None:
-        """Write a table that will be the file `name`."""
-        self.tables(name, [table], table.schema)
-
-    def tables(self, name: str, tables: Iterable[pa.Table], schema: pa.Schema) -> None:
-        """Write tables one after the other that together will be the file `name`."""
-        text = [f.name for f in schema if f.type == pa.string()]
-
-        def write(stream: Any) -> None:
-            with pq.ParquetWriter(
-                stream,
-                schema,
-                compression="zstd",
-                use_dictionary=text or False,
-                write_page_checksum=True,
-            ) as writer:
-                for table in tables:
-                    writer.write_table(table)
-
-        self._write(name, write)
-
-    def content(self, name: str, content: bytes) -> None:
-        """Write bytes that will be the file `name`."""
-        self._write(name, lambda stream: stream.write(content))
-
-    def removal(self, name: str) -> None:
-        """Note that the file `name` will go."""
-        self.moves.append(("", name))
-
-    def commit(self) -> None:
-        """Move every file to its place, in the order in which they were written."""
-        folder = self.folder
-        while self.moves:
-            temporary, name = self.moves[0]
-            if temporary:
-                with translated(f"cannot write {folder.show(name)}"):
-                    folder.fs.move(temporary, folder.path(name))
-            else:
-                folder.delete(name)
-            if folder.local:
-                _sync(Path(folder.path(name)).parent)
-            del self.moves[0]
-
-    def _write(self, name: str, write: Callable[[Any], object]) -> None:
-        temporary = self.folder.path(f"{ASIDE}/{name.replace('/', '-')}")
-        self.moves.append((temporary, name))
-        with translated(f"cannot write {self.folder.show(name)}"):
-            with self.folder.fs.open_output_stream(temporary) as stream:
-                write(stream)
-            if self.folder.local:
-                _sync(Path(temporary))
 
 
 @contextmanager
@@ -341,18 +222,14 @@ def translated(what: str) -> Iterator[None]:
     except (OSError, pa.ArrowException) as error:
         advice = ""
         if getattr(error, "errno", None) in (errno.ENOSPC, errno.EDQUOT):
-            advice = "; what is finished stays readable: make room and run the same command again"
-        raise StoreError(f"{what}: {_reason(error)}{advice}") from error
+            advice = (
+                "; the results so far stay readable. Free some space, then run the same command "
+                "again to continue"
+            )
+        raise StoreError(f"{what}: {reason(error)}{advice}") from error
 
 
-def _reason(error: Exception) -> str:
+def reason(error: Exception) -> str:
+    """Return one line about an error of the filesystem."""
     number = getattr(error, "errno", None)
     return os.strerror(number) if number else str(error).partition("\n")[0]
-
-
-def _sync(path: Path) -> None:
-    descriptor = os.open(path, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)

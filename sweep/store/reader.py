@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Collection, Iterator
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Collection, Iterator
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import pyarrow as pa
 import pyarrow.compute as pc
 
 from core.errors import StoreError
 from sweep.store.files import MANIFEST, POINTS, RESULTS, Folder
+from sweep.store.moves import settled_parts
 from sweep.store.schema import OUTCOME, check_version, check_version_number
 
 if TYPE_CHECKING:
     import pandas as pd
+
+T = TypeVar("T")
 
 _ATTEMPTS = 5
 
@@ -35,12 +38,12 @@ def load(
         The directory of the dataset, or a URI of a filesystem that pyarrow knows.
     coflows, reducers, rates : bool
         One row per point and coflow instead, per point, job and bucket, or per point, job and
-        sampling rate that was weighed, with the parameters that the point has read.
+        sampling rate, with the parameters that the point has read.
 
     Returns
     -------
     pandas.DataFrame
-        One row per row of the grid, in its order: the parameters as asked for, then the results
+        One row per row of the grid, in its order: the parameters as requested, then the results
         of the point; those are missing where the point has not run yet. Whole numbers stay whole
         numbers: a column of them that lacks a value has the type Int64.
 
@@ -57,24 +60,48 @@ def load(
     >>> table.groupby("scheduler")["mean_cct_s"].min()  # doctest: +SKIP
     """
     flags = {"coflows": coflows, "reducers": reducers, "rates": rates}
-    asked = [table for table, wanted in flags.items() if wanted]
-    if len(asked) > 1:
-        raise ValueError(f"load() returns one table: {' or '.join(asked)}")
+    details = [table for table, flag in flags.items() if flag]
+    if len(details) > 1:
+        raise ValueError(f"load() returns one table: {' or '.join(details)}")
     folder = Folder.at(path)
     if MANIFEST not in (names := folder.names()) and POINTS not in names and RESULTS not in names:
-        what = "is not a dataset" if names else "does not exist or is empty"
+        problem = "is not a dataset" if names else "does not exist or is empty"
         raise StoreError(
-            f"{folder.shown} {what}: there is no {MANIFEST}; give output.dir of a sweep"
+            f"{folder.shown} {problem}: it has no {MANIFEST}; pass the output.dir of a sweep"
         )
     if MANIFEST in names:
         parse_manifest(folder)
-    for attempt in range(_ATTEMPTS):
+    return _pandas(
+        read_settled(
+            folder,
+            lambda: _details(folder, details[0]) if details else _grid(folder, POINTS in names),
+        )
+    )
+
+
+def read_settled(folder: Folder, read: Callable[[], T]) -> T:
+    """Return what `read` returns, trying again while a sweep replaces the files that it reads.
+
+    Raises
+    ------
+    StoreError
+        The files kept changing.
+    """
+    for _ in range(_ATTEMPTS):
         try:
-            return _pandas(_details(folder, asked[0]) if asked else _grid(folder, POINTS in names))
-        except FileNotFoundError as error:  # a part was replaced between listing and reading
-            if attempt == _ATTEMPTS - 1:
-                raise StoreError(f"{folder.shown}: files vanish while it is read") from error
-    raise AssertionError
+            return read()
+        except FileNotFoundError:  # a part was replaced between listing and reading
+            continue
+    raise StoreError(
+        f"{folder.shown}: its files kept changing while being read; wait for the sweep that "
+        "writes it, then try again"
+    )
+
+
+def no_details(folder: Folder, table: str) -> StoreError:
+    """Return the error of a dataset without a table of details."""
+    option = "output.coflows" if table == "coflows" else "output.reducers"
+    return StoreError(f"{folder.shown} has no {table}: run its sweep with {option}=true")
 
 
 def read_results(
@@ -89,7 +116,7 @@ def read_results(
     ----------
     path : str or path-like
     columns : list of str, optional
-        All if not given.
+        By default all.
     ids : collection of str, optional
         Rows of these points only.
 
@@ -138,10 +165,10 @@ def _grid(folder: Folder, planned: bool) -> pa.Table:
     results = _results(folder)
     points = folder.read_table(POINTS)
     check_version(points.schema, folder.show(POINTS))
-    found = results.take(pc.index_in(points["point_id"], value_set=results["point_id"]))
-    for field in found.schema:
+    joined = results.take(pc.index_in(points["point_id"], value_set=results["point_id"]))
+    for field in joined.schema:
         if field.name not in points.schema.names:
-            points = points.append_column(field, found[field.name])
+            points = points.append_column(field, joined[field.name])
     return points
 
 
@@ -149,14 +176,13 @@ def _details(folder: Folder, table: str) -> pa.Table:
     results = _results(folder).filter(pc.field("status") == "ok")
     details = _all(folder, table)
     if details is None:
-        setting = "output.coflows" if table == "coflows" else "output.reducers"
-        raise StoreError(f"{folder.shown} has no {table}: run it with {setting}=true")
+        raise no_details(folder, table)
     which = pc.index_in(details["point_id"], value_set=results["point_id"])
     details, which = details.filter(pc.is_valid(which)), which.drop_null()
-    taken = details.schema.names[1:]
-    said = [n for n in results.schema.names if n not in ("point_id", *OUTCOME, *taken)]
-    columns = [details["point_id"], *results.select(said).take(which).columns]
-    return pa.Table.from_arrays([*columns, *details.columns[1:]], ["point_id", *said, *taken])
+    names = details.schema.names[1:]
+    parameters = [n for n in results.schema.names if n not in ("point_id", *OUTCOME, *names)]
+    columns = [details["point_id"], *results.select(parameters).take(which).columns]
+    return pa.Table.from_arrays([*columns, *details.columns[1:]], ["point_id", *parameters, *names])
 
 
 def _results(folder: Folder) -> pa.Table:
@@ -169,11 +195,11 @@ def _results(folder: Folder) -> pa.Table:
 def _all(folder: Folder, name: str) -> pa.Table | None:
     """Return all parts as one table, the newest first."""
     tables = []
-    names = folder.settled_parts(name)
+    names = settled_parts(folder, name)
     for part in reversed(names):
         tables.append(folder.read_table(part))
         check_version(tables[-1].schema, folder.show(part))
-    if not set(names) <= set(folder.settled_parts(name)):
+    if not set(names) <= set(settled_parts(folder, name)):
         raise FileNotFoundError  # merged meanwhile: what was read may hold rows twice
     return pa.concat_tables(tables, promote_options="default") if tables else None
 

@@ -1,4 +1,4 @@
-"""What an output directory holds when a run opens it, repaired where a kill or a disk broke it."""
+"""What a dataset holds when a sweep opens it; repairs what a kill or a disk has broken."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ import pyarrow as pa
 import pyarrow.compute as pc
 
 from sweep.store.files import RESULTS, DamagedError, Folder
+from sweep.store.moves import writing
 from sweep.store.schema import check_version
 from sweep.store.tables import conform, without
 
@@ -17,8 +18,8 @@ SHUFFLED = "fos_records"
 
 
 @dataclass
-class Found:
-    """What is there.
+class Contents:
+    """What a dataset holds.
 
     Attributes
     ----------
@@ -29,9 +30,9 @@ class Found:
     part_of : dict of str to int
         Part of the row of each point that is not finished.
     last : int
-        Largest number of a part, 0 where there is none.
+        Largest number of a part, 0 without any.
     set_aside : dict of str to str
-        Damaged files, and where they lie now.
+        Damaged files, and where they are now.
     """
 
     finished: set[str] = field(default_factory=set)
@@ -41,31 +42,31 @@ class Found:
     set_aside: dict[str, str] = field(default_factory=dict)
 
 
-def recover(folder: Folder, schemas: Mapping[str, pa.Schema], wanted: Iterable[str]) -> Found:
-    """Learn what is finished, and repair what is not whole.
+def recover(folder: Folder, schemas: Mapping[str, pa.Schema], requested: Iterable[str]) -> Contents:
+    """Find out what is finished, and repair what is not whole.
 
     Parameters
     ----------
     folder : Folder
     schemas : mapping of str to pyarrow.Schema
-        Of results and of the tables with details.
-    wanted : iterable of str
-        Tables with details without whose rows a point is not finished, where it can have any.
+        Of results and of the tables of details.
+    requested : iterable of str
+        Tables of details; a point that can have rows in them is finished only if it has.
 
     Raises
     ------
     StoreError
         A part of another schema version, or a file that cannot be reached.
     """
-    found = Found()
+    contents = Contents()
     ok: dict[str, int] = {}
     shuffled: set[str] = set()
     for part, name in folder.parts(RESULTS).items():
-        found.last = max(found.last, part)
+        contents.last = max(contents.last, part)
         try:
             table = read_conforming(folder, name, schemas[RESULTS])
         except DamagedError:
-            found.set_aside[folder.show(name)] = folder.show(folder.set_aside(name))
+            contents.set_aside[folder.show(name)] = folder.show(folder.set_aside(name))
             continue
         columns = [table[name].to_pylist() for name in ("point_id", "status", SHUFFLED)]
         for point_id, status, fos in zip(*columns, strict=True):
@@ -74,55 +75,56 @@ def recover(folder: Folder, schemas: Mapping[str, pa.Schema], wanted: Iterable[s
                 if fos is not None:
                     shuffled.add(point_id)
             else:
-                found.failed.add(point_id)
-                found.part_of[point_id] = part
-    known = pa.array(ok, pa.string())
-    details = [table for table in schemas if table != RESULTS]
-    there = {
-        table: _recover_details(folder, table, schemas[table], known, found) for table in details
+                contents.failed.add(point_id)
+                contents.part_of[point_id] = part
+    ok_ids = pa.array(ok, pa.string())
+    details = {
+        table: _recover_details(folder, table, schema, ok_ids, contents)
+        for table, schema in schemas.items()
+        if table != RESULTS
     }
     for point_id, part in ok.items():
         able = {"coflows"} | ({"reducers"} if point_id in shuffled else set())
-        if all(point_id in there[table] for table in able.intersection(wanted)):
-            found.finished.add(point_id)
+        if all(point_id in details[table] for table in able.intersection(requested)):
+            contents.finished.add(point_id)
         else:
-            found.part_of[point_id] = part
-    return found
+            contents.part_of[point_id] = part
+    return contents
 
 
 def _recover_details(
-    folder: Folder, table_name: str, schema: pa.Schema, ok: pa.Array, found: Found
+    folder: Folder, table_name: str, schema: pa.Schema, ok: pa.Array, contents: Contents
 ) -> set[str]:
     """Return the points that have rows in a table; remove those of points that are not ok."""
     seen: set[str] = set()
     for part, name in reversed(folder.parts(table_name).items()):
-        found.last = max(found.last, part)
+        contents.last = max(contents.last, part)
         try:
             ids = folder.read_table(name, ["point_id"])["point_id"].unique()
-            known = set(ids.filter(pc.is_in(ids, value_set=ok)).to_pylist()) - seen
-            if len(known) < len(ids):
+            kept = set(ids.filter(pc.is_in(ids, value_set=ok)).to_pylist()) - seen
+            if len(kept) < len(ids):
                 table = read_conforming(folder, name, schema)
-                with folder.writing() as aside:
-                    if known:
-                        gone = [i for i in ids.to_pylist() if i not in known]
-                        aside.table(name, without(table, gone))
+                with writing(folder) as pending:
+                    if kept:
+                        gone = [i for i in ids.to_pylist() if i not in kept]
+                        pending.table(name, without(table, gone))
                     else:
-                        aside.removal(name)
+                        pending.removal(name)
         except DamagedError:
-            found.set_aside[folder.show(name)] = folder.show(folder.set_aside(name))
+            contents.set_aside[folder.show(name)] = folder.show(folder.set_aside(name))
             continue
-        seen |= known
+        seen |= kept
     return seen
 
 
 def read_conforming(folder: Folder, name: str, schema: pa.Schema) -> pa.Table:
-    """Read a file whole, and write it anew first if it has fewer columns than today's."""
+    """Read a whole file; if it has fewer columns than today's schema, rewrite it first."""
     table = folder.read_table(name)
     check_version(table.schema, folder.show(name))
     if table.schema.equals(schema):
         return table
     conforming = conform(table, schema, folder.show(name))
     if table.schema.names != schema.names:
-        with folder.writing() as aside:
-            aside.table(name, conforming)
+        with writing(folder) as pending:
+            pending.table(name, conforming)
     return conforming

@@ -1,9 +1,9 @@
-"""Parameters and values of rows of results, as they read on the command line."""
+"""Parameters and values of rows, as the command line has them."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from functools import cache
 from typing import Any
 
@@ -11,25 +11,23 @@ from core import registry
 from core.errors import InputError
 from core.keys import REPEATS, key_of
 from core.parameters import Parameter, column_of
-from sweep.store.schema import IDENTITY, OUTCOME
-
-Row = Mapping[str, Any]
+from sweep.store.schema import IDENTITY, OUTCOME, Row
 
 
 def parameter_columns(rows: Sequence[Row]) -> list[str]:
     """Return the columns of parameters, without those of `REPEATS`."""
-    known = {column.name for column in IDENTITY} | {*OUTCOME, *REPEATS, "grid_row"}
-    return [name for name in dict.fromkeys(n for row in rows for n in row) if name not in known]
+    others = {column.name for column in IDENTITY} | {*OUTCOME, *REPEATS, "grid_row"}
+    return [name for name in dict.fromkeys(n for row in rows for n in row) if name not in others]
 
 
 def varying_columns(rows: Iterable[Row], names: Iterable[str]) -> list[str]:
-    """Return the columns that have two values or more; a missing one is none."""
-    found: dict[str, set[Any]] = {name: set() for name in names}
+    """Return the columns with two values or more; a missing value does not count."""
+    distinct: dict[str, set[Any]] = {name: set() for name in names}
     for row in rows:
-        for name, values in found.items():
+        for name, values in distinct.items():
             if len(values) < 2 and (value := value_of(row, name)) is not None:
                 values.add(value)
-    return [name for name, values in found.items() if len(values) > 1]
+    return [name for name, values in distinct.items() if len(values) > 1]
 
 
 def assignments(row: Row, names: Iterable[str]) -> list[str]:
@@ -39,7 +37,7 @@ def assignments(row: Row, names: Iterable[str]) -> list[str]:
 
 
 def is_default(row: Row, column: str) -> bool:
-    """Whether a parameter of a row is missing, or the default of the one who reads it."""
+    """Whether a parameter of a row is missing, or the default of its reader."""
     value = value_of(row, column)
     if value is None:
         return True

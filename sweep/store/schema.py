@@ -23,7 +23,7 @@ SCHEMA_VERSION = 1
 Parameters = Mapping[str, Parameter]
 Row = Mapping[str, Any]
 
-GRID_ROW = Metric("grid_row", "", "row of the grid as asked for, from 0", int)
+GRID_ROW = Metric("grid_row", "", "row of the grid as requested, from 0", int)
 POINT_ID = Metric("point_id", "", "hash of everything that the point's result depends on", str)
 IDENTITY = (
     POINT_ID,
@@ -91,7 +91,7 @@ def check_version_number(version: object, shown: str) -> None:
     if str(version) != str(SCHEMA_VERSION):
         raise StoreError(
             f"{shown} has schema version {version}, this coflow-sweep reads and writes "
-            f"{SCHEMA_VERSION}; use the version that wrote it, or another output.dir"
+            f"{SCHEMA_VERSION}; use the version that wrote it, or set another output.dir"
         )
 
 

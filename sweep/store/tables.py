@@ -14,7 +14,7 @@ from sweep.store.schema import Row, check_version
 
 
 def table_of(rows: Sequence[Row], schema: pa.Schema) -> pa.Table:
-    """Return rows as a table; None, NaN and what a row does not have are null.
+    """Return rows as a table; None, NaN and missing values are null.
 
     Raises
     ------
@@ -23,13 +23,13 @@ def table_of(rows: Sequence[Row], schema: pa.Schema) -> pa.Table:
     """
     try:
         table = pa.Table.from_pylist(rows, schema=schema)
-    except (pa.ArrowInvalid, pa.ArrowTypeError):  # which column? that takes three times as long
+    except (pa.ArrowInvalid, pa.ArrowTypeError):  # name the column: this takes three times as long
         columns = [_array([row.get(field.name) for row in rows], field) for field in schema]
         return pa.Table.from_arrays(columns, schema=schema)
-    for place, field in enumerate(schema):
-        if pa.types.is_floating(field.type) and pc.any(nan := pc.is_nan(table[place])).as_py():
-            numbers = pc.if_else(nan, pa.scalar(None, field.type), table[place])
-            table = table.set_column(place, field, numbers)
+    for index, field in enumerate(schema):
+        if pa.types.is_floating(field.type) and pc.any(nan := pc.is_nan(table[index])).as_py():
+            numbers = pc.if_else(nan, pa.scalar(None, field.type), table[index])
+            table = table.set_column(index, field, numbers)
     return table
 
 
@@ -63,7 +63,7 @@ def conform(table: pa.Table, schema: pa.Schema, shown: str) -> pa.Table:
     if gone:
         raise StoreError(
             f"{shown} has columns that this installation does not write: {', '.join(gone)}; "
-            "use another output.dir"
+            "set another output.dir"
         )
     columns = [
         table[f.name] if f.name in table.schema.names else pa.nulls(len(table), f.type)
@@ -72,13 +72,13 @@ def conform(table: pa.Table, schema: pa.Schema, shown: str) -> pa.Table:
     return pa.Table.from_arrays(columns, schema=schema)
 
 
-def joined(table: pa.Table, more: pa.Table) -> pa.Table:
+def joined(first: pa.Table, second: pa.Table) -> pa.Table:
     """Return the rows of two tables, in one chunk."""
-    return pa.concat_tables([table, more]).combine_chunks()
+    return pa.concat_tables([first, second]).combine_chunks()
 
 
 def without(table: pa.Table, ids: Any) -> pa.Table:
-    """Return the rows of other points than those given."""
+    """Return the rows without those of some points."""
     if not len(ids):
         return table
     gone = pc.is_in(table["point_id"], value_set=pa.array(ids, pa.string()))
@@ -87,13 +87,13 @@ def without(table: pa.Table, ids: Any) -> pa.Table:
 
 def united(new: pa.Table, old: pa.Table) -> pa.Table:
     """Return the rows of both grids without repetitions, the new ones first, numbered from 0."""
-    place = new.schema.get_field_index("grid_row")
+    index = new.schema.get_field_index("grid_row")
     rows = pa.concat_tables([new, old])
-    rows = rows.set_column(place, new.schema.field(place), pa.array(np.arange(len(rows))))
+    rows = rows.set_column(index, new.schema.field(index), pa.array(np.arange(len(rows))))
     content = [name for name in new.schema.names if name != "grid_row"]
     first = rows.group_by(content, use_threads=False).aggregate([("grid_row", "min")])
     kept = rows.take(first["grid_row_min"].sort())
-    return kept.set_column(place, new.schema.field(place), pa.array(np.arange(len(kept))))
+    return kept.set_column(index, new.schema.field(index), pa.array(np.arange(len(kept))))
 
 
 def _array(values: Any, field: pa.Field) -> pa.Array:

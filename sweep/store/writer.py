@@ -2,34 +2,31 @@
 
 How nothing is doubled or lost, whenever the process is killed:
 
-- Rows wait in a buffer and become durable together, as a part. While a part is small the next
-  rows join it: it is written anew, aside, and renamed over itself. So a slow sweep has few parts,
-  and a row is durable a moment after it came.
-- The details of a part (coflows, reducers, rates) are renamed into place before its results, and
-  a point counts by its results. What a kill leaves between the two is found by its ids and
+- Rows wait in a buffer and become durable together, as a part. While a part is small, the next
+  rows join it: the larger part is written aside and renamed over the smaller one. So a slow sweep
+  has few parts, and a row is durable a moment after it has come.
+- The details of a part (coflows, reducers, rates) are renamed before its results, and a point
+  counts by its results. Details that a kill leaves without results are found by their ids and
   removed at the next `open`.
-- A point that is run again has its old row taken out just before the part with the new row takes
-  its place, both being on disk by then. A kill in between leaves that point unfinished.
-- Parts are merged under a journal: once that is on disk the merge is done, and the next `open`
-  does what a kill has left of it. Old parts go before the merged one comes.
+- When a point runs again, the part without its old row is renamed just before the part with the
+  new row; both are on disk by then. A kill in between leaves that point unfinished.
+- Parts are merged under a journal: once the journal is on disk the merge is certain, and the next
+  `open` finishes what a kill has interrupted. Old parts go before the merged one comes.
 - A damaged part is set aside at `open`; its points are not finished then.
 - A run never adds to a part of an earlier run, and only one process at a time writes.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import dataclass
-from itertools import islice
 from typing import Any
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 import pyarrow.fs as pafs
 
 from core.errors import StoreError
@@ -37,37 +34,32 @@ from sweep.store.compact import compact
 from sweep.store.files import (
     ASIDE,
     MANIFEST,
-    POINTS,
     RESULTS,
-    Aside,
-    DamagedError,
     Folder,
     part_name,
 )
+from sweep.store.moves import PendingFiles, finish, writing
+from sweep.store.plan_files import PlanFiles
 from sweep.store.reader import parse_manifest
-from sweep.store.recover import Found, read_conforming, recover
+from sweep.store.recover import Contents, read_conforming, recover
 from sweep.store.schema import (
-    SCHEMA_VERSION,
     Parameters,
     Row,
     detail_schemas,
     points_schema,
     results_schema,
 )
-from sweep.store.tables import detail_rows, joined, table_of, united, without
+from sweep.store.tables import detail_rows, joined, table_of, without
 
 Columns = Mapping[str, Any]
 """Arrays of shape (n,) by name."""
-
-BATCH = 1000
-"""Rows of a grid that are in memory at a time."""
 
 
 @dataclass(frozen=True)
 class Limits:
     """When the buffer is written: by rows, by bytes of details, or by age of its oldest row [s].
 
-    A part that has `rows` or so many bytes is full; the buffer has `buffer` rows at most.
+    A part with `rows` rows or `nbytes` bytes is full; the buffer has `buffer` rows at most.
     """
 
     rows: int = 5000
@@ -92,12 +84,12 @@ class DatasetWriter:
         self._folder = folder
         self._schema = results_schema(parameters)
         self._names = frozenset(self._schema.names)
-        self._points_schema = points_schema(parameters)
+        self._plan = PlanFiles(folder, points_schema(parameters))
         self._schemas = {**detail_schemas(), RESULTS: self._schema}
         self._limits = limits
         self._finished: set[str] = set()
         self._failed: set[str] = set()
-        self._part_of: dict[str, int] = {}  # points with a row that a new row replaces
+        self._part_of: dict[str, int] = {}  # points whose row a new row will replace
         self._lacking: Set[str] = set()  # those that are ok, but lack rows of a table
         self._rows: dict[str, Row] = {}
         self._details: defaultdict[str, dict[str, Columns]] = defaultdict(dict)
@@ -105,13 +97,13 @@ class DatasetWriter:
         self._since = 0.0
         self._part = 0
         self.set_aside: dict[str, str] = {}
-        """Damaged files that were found, and where they lie now."""
+        """Damaged files, and where they are now."""
         self._check()
         folder.make()
         self._unlock = folder.lock()
         try:
             self._prepare()
-            self._take(recover(folder, self._schemas, details))
+            self._begin_with(recover(folder, self._schemas, details))
         except BaseException:
             self._unlock()
             raise
@@ -126,7 +118,7 @@ class DatasetWriter:
         details: Iterable[str] = (),
         limits: Limits | None = None,
     ) -> DatasetWriter:
-        """Create a dataset, or go on with the one that is there.
+        """Create a dataset, or continue with an existing one.
 
         Parameters
         ----------
@@ -168,13 +160,13 @@ class DatasetWriter:
     def add(self, row: Row, details: Mapping[str, Columns] | None = None) -> None:
         """Buffer the result of a point, and write the buffer if it is time.
 
-        A row for a point that failed before takes the place of the old one; a row for a point
+        A row for a point that failed before replaces the old one; a row for a point
         that is finished is ignored.
 
         Parameters
         ----------
         row : mapping of str to value
-            By column; columns that are not given are null.
+            By column; missing columns are null.
         details : mapping of str to columns, optional
             By table in `DETAILS`; columns are arrays by name, each of shape (n,).
 
@@ -202,7 +194,7 @@ class DatasetWriter:
         self.poll()
 
     def poll(self) -> None:
-        """Write the buffer if it is time; call it where no rows come for a while."""
+        """Write the buffer if it is time; call it while no rows come."""
         limits = self._limits
         if self._rows and (
             len(self._rows) >= min(limits.rows, limits.buffer)
@@ -217,7 +209,7 @@ class DatasetWriter:
         Raises
         ------
         StoreError
-            It could not be written; it is kept, and the files are as they were.
+            It could not be written; it is kept, and the files are unchanged.
         """
         if not self._rows:
             return
@@ -231,33 +223,27 @@ class DatasetWriter:
             self._folder.make(table)
             schema = self._schemas[table]
             details[table] = joined(details[table], detail_rows(points, schema))
-        with self._folder.writing() as aside:
+        with writing(self._folder) as pending:
             for part, ids in replaced.items():
-                self._take_out(RESULTS, part, ids, aside)
+                self._take_out(RESULTS, part, ids, pending)
                 # A point that ran without one table had rows in the others: they come again.
                 if again := [name for name in ids if name in self._lacking]:
                     for table in self._details_part:
-                        self._take_out(table, part, again, aside)
+                        self._take_out(table, part, again, pending)
             for table in self._details:
-                aside.table(part_name(table, self._part), details[table])
-            aside.table(part_name(RESULTS, self._part), results)
+                pending.table(part_name(table, self._part), details[table])
+            pending.table(part_name(RESULTS, self._part), results)
         self._written(results, details)
 
     def without_result(self) -> Set[str]:
         """Return the ids of the points of ``points.parquet`` that have no row of results."""
-        if self._folder.kind(POINTS) == pafs.FileType.NotFound:
-            return set()
-        try:
-            ids = self._folder.read_table(POINTS, ["point_id"])["point_id"].unique()
-        except DamagedError:  # `write_points` sets it aside
-            return set()
-        return {*ids.to_pylist()} - {*self._known()}
+        return self._plan.point_ids() - {*self._with_row()}
 
     def write_points(self, rows: Iterable[Row], digest: str = "") -> None:
         """Replace ``points.parquet`` by the rows of the grid.
 
-        Rows of an earlier grid follow, numbered on, where their point has a result, or had one in
-        a damaged part, and this grid does not have the same row: joins keep working for everything
+        Rows of an earlier grid follow, numbered on, if this grid does not have the same row and
+        their point has a result, or had one in a damaged part: joins keep working for everything
         in the dataset.
 
         Parameters
@@ -267,32 +253,13 @@ class DatasetWriter:
         digest : str
             Tells this grid from any other: a file that was written for it is kept.
         """
-        schema = self._points_schema.with_metadata(
-            {**self._points_schema.metadata, b"grid": digest.encode()}
-        )
-        iterator = iter(rows)
-        batches = iter(lambda: [*islice(iterator, BATCH)], [])
-        tables: Iterable[pa.Table] = (table_of(batch, schema) for batch in batches)
-        if self._folder.kind(POINTS) != pafs.FileType.NotFound:
-            try:
-                if digest and self._folder.checked_metadata(POINTS).get(b"grid") == digest.encode():
-                    return
-                earlier = self._read_points().replace_schema_metadata(schema.metadata)
-                if not self.set_aside:  # else they are what is left of results that are lost
-                    earlier = self._with_results(earlier)
-                if len(earlier):
-                    new = pa.concat_tables([schema.empty_table(), *tables])
-                    tables = [united(new, earlier)]
-            except DamagedError:  # an earlier grid is lost to it, and no result
-                self.set_aside[POINTS] = self._folder.set_aside(POINTS)
-        with self._folder.writing() as aside:
-            aside.tables(POINTS, tables, schema)
+        # With a damaged part, the rows of earlier grids are what is left of the lost results.
+        kept = None if self.set_aside else list(self._with_row())
+        self.set_aside |= self._plan.write_points(rows, digest, kept)
 
     def write_manifest(self, manifest: Mapping[str, Any]) -> None:
         """Replace ``manifest.json``; the schema version is added."""
-        content = json.dumps({**manifest, "schema_version": SCHEMA_VERSION}, indent=2)
-        with self._folder.writing() as aside:
-            aside.content(MANIFEST, f"{content}\n".encode())
+        self._plan.write_manifest(manifest)
 
     def read_manifest(self) -> dict[str, Any]:
         """Return ``manifest.json``."""
@@ -311,32 +278,32 @@ class DatasetWriter:
         """Refuse what is neither empty nor a dataset."""
         folder = self._folder
         if folder.kind() == pafs.FileType.File:
-            raise StoreError(f"{folder.shown} is a file, and output.dir is a directory")
-        there = [name for name in folder.names() if name != ASIDE]
-        if MANIFEST in there:
+            raise StoreError(f"{folder.shown} is a file; set output.dir to a directory")
+        names = [name for name in folder.names() if name != ASIDE]
+        if MANIFEST in names:
             parse_manifest(folder)
-        elif there:
+        elif names:
             raise StoreError(
-                f"{folder.shown} is not a dataset: it holds {', '.join(there[:3])} "
-                f"and no {MANIFEST}; use another output.dir"
+                f"{folder.shown} is not a dataset: it holds {', '.join(names[:3])} "
+                f"and no {MANIFEST}; set another output.dir"
             )
 
     def _prepare(self) -> None:
         """Create the folders, and remove what was being written when a run was killed."""
         folder = self._folder
         folder.make(ASIDE)
-        folder.finish()
+        finish(folder)
         for name in folder.names(ASIDE):
             folder.delete(f"{ASIDE}/{name}")
         if folder.kind(MANIFEST) == pafs.FileType.NotFound:
-            self.write_manifest({})  # from here on it is a dataset
+            self._plan.write_manifest({})  # from here on it is a dataset
         folder.make(RESULTS)
 
-    def _take(self, found: Found) -> None:
-        self._finished, self._failed = found.finished, found.failed
-        self._part_of, self._part = found.part_of, found.last
-        self._lacking = found.part_of.keys() - found.failed
-        self.set_aside |= found.set_aside
+    def _begin_with(self, contents: Contents) -> None:
+        self._finished, self._failed = contents.finished, contents.failed
+        self._part_of, self._part = contents.part_of, contents.last
+        self._lacking = contents.part_of.keys() - contents.failed
+        self.set_aside |= contents.set_aside
 
     def compact(self) -> None:
         """Merge small parts, as many runs leave them, into larger ones.
@@ -349,25 +316,18 @@ class DatasetWriter:
         if moved:
             self._next_part()
 
-    def _take_out(self, table: str, part: int, ids: list[str], aside: Aside) -> None:
+    def _take_out(self, table: str, part: int, ids: list[str], pending: PendingFiles) -> None:
         name = part_name(table, part)
         if self._folder.kind(name) == pafs.FileType.NotFound:
             return  # by a flush that was interrupted after this
         left = without(read_conforming(self._folder, name, self._schemas[table]), ids)
         if len(left):
-            aside.table(name, left)
+            pending.table(name, left)
         else:
-            aside.removal(name)
+            pending.removal(name)
 
-    def _read_points(self) -> pa.Table:
-        return read_conforming(self._folder, POINTS, self._points_schema)
-
-    def _with_results(self, points: pa.Table) -> pa.Table:
-        return points.filter(
-            pc.is_in(points["point_id"], value_set=pa.array(self._known(), pa.string()))
-        )
-
-    def _known(self) -> Iterator[str]:
+    def _with_row(self) -> Iterator[str]:
+        """Yield the ids of the points that have a row of results."""
         yield from self._finished
         yield from self._part_of
 

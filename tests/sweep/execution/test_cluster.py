@@ -127,12 +127,12 @@ def test_a_workload_is_built_once_and_kept_once_on_a_node(cluster, monkeypatch) 
     def dawdle(point):
         import time
 
-        import sweep.execution.worker
+        import sweep.grid.point
 
         def build_trace(point):
             raise AssertionError("a worker builds a workload")
 
-        sweep.execution.worker.build_trace = build_trace
+        sweep.grid.point.build_trace = build_trace
         time.sleep(0.1)
 
     todo = points_of(

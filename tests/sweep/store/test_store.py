@@ -481,7 +481,7 @@ def test_a_damaged_part_is_named_and_set_aside(tmp_path, damage, folder):
     flipped = bytes([*whole[:30], whole[30] ^ 1, *whole[31:]])
     damaged = {"cut": whole[: len(whole) // 2], "empty": b"", "text": b"x" * 99, "flipped": flipped}
     part.write_bytes(damaged[damage])
-    message = rf"{folder}/part-000001.parquet is damaged .*run the same command again"
+    message = rf"{folder}/part-000001.parquet is damaged .*Run the sweep again: the file moves"
     with pytest.raises(StoreError, match=message):
         load(tmp_path / "d", coflows=folder == "coflows")
     with opened(tmp_path / "d", details=("coflows",)) as dataset:
@@ -544,7 +544,7 @@ def test_load_says_what_is_missing(tmp_path):
     with pytest.raises(StoreError, match="nowhere does not exist or is empty"):
         load(tmp_path / "nowhere")
     (tmp_path / "notes.txt").write_text("")
-    with pytest.raises(StoreError, match=r"is not a dataset: there is no manifest\.json"):
+    with pytest.raises(StoreError, match=r"is not a dataset: it has no manifest\.json"):
         load(tmp_path)
     with opened(tmp_path / "d") as dataset:
         with pytest.raises(StoreError, match=r"no points\.parquet yet"):
@@ -553,7 +553,7 @@ def test_load_says_what_is_missing(tmp_path):
         with pytest.raises(StoreError, match="no results yet"):
             load(tmp_path / "d")
         dataset.add(row("a"))
-    with pytest.raises(StoreError, match=r"no coflows: run it with output\.coflows=true"):
+    with pytest.raises(StoreError, match=r"no coflows: run its sweep with output\.coflows=true"):
         load(tmp_path / "d", coflows=True)
 
 
@@ -819,7 +819,10 @@ def test_a_full_disk_leaves_what_is_finished_and_the_buffer(tmp_path, faulty):
     dataset.add(row("c"), coflows(50))
     for room in (0, 3000, 9000):
         disk.room = room
-        with pytest.raises(StoreError, match=r"No space left on device; what is finished stays"):
+        with pytest.raises(
+            StoreError,
+            match=r"No space left on device; the results so far stay readable. Free some space",
+        ):
             dataset.flush()
         assert not list((tmp_path / "d" / ".tmp").iterdir())
         assert statuses(tmp_path / "d") == {"a": "error", "b": "ok"}
@@ -998,7 +1001,7 @@ def test_load_survives_a_part_that_goes(dataset_path, monkeypatch):
     monkeypatch.setattr(Folder, "read_table", vanishing)
     assert len(load(dataset_path)) == 5
     failures += [1] * 99
-    with pytest.raises(StoreError, match="files vanish"):
+    with pytest.raises(StoreError, match="kept changing while being read; wait for"):
         load(dataset_path)
 
 
