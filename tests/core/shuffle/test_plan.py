@@ -17,7 +17,7 @@ from core.errors import ShuffleError
 from core.shuffle import BucketPlan, KeyCounts, fos, from_matrix, from_table, max_over_mean, skewed
 from core.shuffle.bucket_plan import descending, make_bucket_plan, split_and_combine
 from core.shuffle.partitioners import partitioners
-from core.shuffle.placement import Rules, filled, place
+from core.shuffle.placement import Rules, filled, place_records
 from tests.twins import shuffle as reference
 
 OVERFLOWS = ("hash", "last", "proportional", "least_loaded")
@@ -175,7 +175,7 @@ def test_first_fit_is_that_of_single_records(
 ) -> None:
     data, plan, hashed = job
     rules = Rules("first_fit", overflow, limit_unsplit)
-    found = place(data, plan, hashed, rules, generator(seed))
+    found = place_records(data, plan, hashed, rules, generator(seed))
     u = rounding(data, plan, limit_unsplit, seed)
     twin = reference.Job(records_of(data.matrix), plan.buckets, hashed.tolist())
     loads, pairs = twin.place(entries(plan), overflow, limit_unsplit, u)
@@ -192,7 +192,7 @@ def test_first_fit_is_that_of_single_records(
 @given(job=jobs(), seed=st.integers(0, 99))
 def test_proportional_parts_are_those_of_single_records(job: Any, seed: int) -> None:
     data, plan, hashed = job
-    found = place(data, plan, hashed, Rules("proportional"), generator(seed))
+    found = place_records(data, plan, hashed, Rules("proportional"), generator(seed))
     u = rounding(data, plan, False, seed)
     twin = reference.Job(records_of(data.matrix), plan.buckets, hashed.tolist())
     assert found.per_split()[0].tolist() == twin.place_in_proportion(entries(plan), u)
@@ -226,8 +226,10 @@ def test_limits_by_hand() -> None:
     expected = {"hash": [14, 6], "last": [10, 10], "least_loaded": [10, 10]}
     for overflow, loads in expected.items():
         rules = Rules("first_fit", overflow)
-        assert place(data, plan, hashed, rules, generator(1)).loads.tolist() == loads
-    shared = place(data, plan, hashed, Rules("first_fit", "proportional"), generator(1)).loads
+        assert place_records(data, plan, hashed, rules, generator(1)).loads.tolist() == loads
+    shared = place_records(
+        data, plan, hashed, Rules("first_fit", "proportional"), generator(1)
+    ).loads
     assert shared.sum() == 20
     assert 12 <= shared[0] <= 14
 
@@ -235,14 +237,14 @@ def test_limits_by_hand() -> None:
 def test_proportional_parts_are_right_on_average() -> None:
     """One record a split, on 4000 splits, planned 3 : 1; six standard deviations."""
     data, plan = one_key([1] * 4000, [3.0, 1.0])
-    loads = place(data, plan, np.array([0]), Rules(), generator(1)).loads
+    loads = place_records(data, plan, np.array([0]), Rules(), generator(1)).loads
     assert abs(loads[0] - 3000) < 6 * (4000 * 3 / 16) ** 0.5
 
 
 def test_first_fit_sends_single_records_to_the_first_bucket() -> None:
     """A limit of 0.75 lets one record in."""
     data, plan = one_key([1] * 400, [300.0, 100.0])
-    loads = place(data, plan, np.array([0]), Rules("first_fit"), generator(1)).loads
+    loads = place_records(data, plan, np.array([0]), Rules("first_fit"), generator(1)).loads
     assert loads.tolist() == [400, 0]
 
 
@@ -270,7 +272,7 @@ def test_limits_of_too_many_keys_are_refused(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(
         ShuffleError, match=r"limits 3 keys .* 2 splits, with shuffle.limits_on_unsplit_keys=true"
     ):
-        place(data, plan, np.zeros(3, np.int64), rules, generator(1))
+        place_records(data, plan, np.zeros(3, np.int64), rules, generator(1))
 
 
 # all of it
