@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 from core.outcome import Outcome
-from core.parameters import Parameter, Values
+from core.parameters import Parameter, Values, problem_of
 from core.trace import Trace
 
 
@@ -39,6 +39,8 @@ class Scheduler:
         What it may look at: sizes; ports and attained bytes; attained bytes alone.
     rules : mapping of str to Rule
         By engine name. An engine that is not listed cannot run the scheduler.
+    version : int
+        To be raised when a shipped scheduler's numbers change; then it enters the points' ids.
     """
 
     name: str
@@ -46,6 +48,22 @@ class Scheduler:
     source: str
     info: Literal["clairvoyant", "width", "blind"]
     rules: Mapping[str, Rule]
+    version: int = 1
+
+    def problem(self) -> str | None:
+        """Say what is wrong with the record; None where nothing is."""
+        if self.info not in ("clairvoyant", "width", "blind"):
+            return f"info={self.info!r}: allowed is one of clairvoyant, width, blind"
+        for engine, rule in self.rules.items():
+            parameters = getattr(rule, "parameters", None)
+            if parameters is None:
+                return (
+                    f"rules[{engine!r}] is a {type(rule).__name__} and has no parameters; use a "
+                    f"rule of core.{engine}"
+                )
+            if problem := problem_of(parameters):
+                return f"rules[{engine!r}]: {problem}"
+        return None
 
 
 @dataclass(frozen=True)

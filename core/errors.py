@@ -7,6 +7,7 @@
     │   ├── ParameterError    a value outside what its declaration allows
     │   ├── TraceError        a trace file that breaks a rule of its format
     │   ├── ShuffleError      keys, splits or buckets that cannot be shuffled
+    │   ├── PluginError       a file of a scheduler, workload or partitioner that cannot be used
     │   ├── GridError         a grid that cannot be planned
     │   └── StoreError        an output directory or dataset that cannot be used
     └── SimulationError       an engine that cannot go on (a stalled clock, an overflow)
@@ -36,6 +37,10 @@ class TraceError(InputError):
 
 class ShuffleError(InputError):
     """Keys, splits or buckets that cannot be shuffled; the message names the row and the rule."""
+
+
+class PluginError(InputError):
+    """A file that adds a scheduler, workload, partitioner or figure and cannot be used."""
 
 
 class GridError(InputError):

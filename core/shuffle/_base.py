@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.errors import ShuffleError
-from core.parameters import Parameter, Values
+from core.parameters import Parameter, Values, problem_of
 from core.shuffle.keys import KeyCounts
 from core.shuffle.partition import Partition
 
@@ -48,6 +48,12 @@ class Partitioner:
     parameters: tuple[Parameter, ...] = ()
     check: Callable[[Values], None] | None = None
     version: int = 1
+
+    def problem(self) -> str | None:
+        """Say what is wrong with the record; None where nothing is."""
+        if not callable(self.rule):
+            return "rule has to be a function"
+        return problem_of(self.parameters, ("shuffle.",))
 
     def partition(
         self, data: KeyCounts, buckets: int, values: Values, rng: np.random.Generator

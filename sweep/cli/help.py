@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 from core import registry
 from core.parameters import Parameter, when_read
+from core.plugins import Records
 from core.schedulers import schedulers
 from core.shuffle.axes import TRACED, shuffle_parameters
 from core.shuffle.partitioners import partitioners
@@ -37,6 +38,8 @@ def help_text() -> str:
     )
     for group, records in members:
         lines = [f"  {name:<10} {record.summary}" for name, record in records.items()]
+        broken = records.broken if isinstance(records, Records) else {}
+        lines += [f"  {name:<10} cannot be used: {error}" for name, error in broken.items()]
         parts.append(f"{group}=\n" + "\n".join(lines) + "\n")
     for name, scheduler in schedulers().items():
         for engine, rule in scheduler.rules.items():

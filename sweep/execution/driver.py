@@ -18,6 +18,7 @@ from core.parameters import Value
 from sweep.console.final_summary import print_again, print_summary
 from sweep.console.phrases import count
 from sweep.console.plan_text import describe, estimate
+from sweep.execution import own_code
 from sweep.execution.local import run_locally
 from sweep.execution.manifest import manifest_of, now
 from sweep.execution.output_directory import fresh_directory, point_latest_at
@@ -106,7 +107,11 @@ def _execute(
             # A Ray cluster that does not answer is bad input: found before anything is written.
             executor = stack.enter_context(start(plan.points.without(())))
         data = stack.enter_context(DatasetWriter.open(directory, details=details))
+        earlier = data.read_manifest()
+        manifest = own_code.with_fingerprints(manifest, earlier)
         todo = _begin(plan, options, data, manifest, console)
+        for change in own_code.changes(earlier, todo):
+            console.print(change, markup=False)
         point_latest_at(directory, str(manifest["started"]))
         try:
             if executor is None:
