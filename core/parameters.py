@@ -51,6 +51,9 @@ class Parameter:
         Range of a number; `open_minimum` excludes the minimum itself.
     required : bool
         There is no usable default: the user has to give a value.
+    words : tuple of (word, number)
+        Words that are allowed in place of a number, as ``auto``; a dataset's column of numbers
+        holds the number for it, which is outside the range.
     when : tuple of (key, values)
         Read only where each of these other parameters of the point has one of these values.
     """
@@ -65,6 +68,7 @@ class Parameter:
     maximum: float = math.inf
     open_minimum: bool = False
     required: bool = False
+    words: tuple[tuple[str, float], ...] = ()
     when: tuple[tuple[str, tuple[Value, ...]], ...] = ()
 
     def is_read(self, values: Values) -> bool:
@@ -90,7 +94,8 @@ class Parameter:
             text += f" {'>' if self.open_minimum else '≥'} {self.minimum:g}"
         if self.maximum < math.inf:
             text += f"{' and' if self.minimum > -math.inf else ''} ≤ {self.maximum:g}"
-        return text + (f" ({self.unit})" if self.unit else "")
+        text += f" ({self.unit})" if self.unit else ""
+        return ", or ".join([text, *(word for word, _ in self.words)])
 
     def check(self, value: Any) -> Value:
         """Return the value in the parameter's type.
@@ -104,6 +109,8 @@ class Parameter:
             if self.required:
                 raise ParameterError(f"{self.key} is missing; add {self.key}=… ({self.help})")
             return None
+        if any(value == word for word, _ in self.words):
+            return str(value)
         typed = self._typed(value)
         if typed is None or not self._inside(typed):
             hint = nearest(str(value), self.choices) or self._without_unit(value)
@@ -120,6 +127,14 @@ class Parameter:
             return f"; write a share, not percent: {self.key}={float(number) / 100:g}"
         in_unit = f" in {self.unit}" if self.unit else ""
         return f"; write the number alone{in_unit}, as in {self.key}={number}"
+
+    def stored(self, value: Value) -> Value:
+        """Return a value as the dataset's column holds it: for a word, the number."""
+        return next((number for word, number in self.words if word == value), value)
+
+    def loaded(self, value: Any) -> Any:
+        """Return a value of the dataset's column as it was requested: the inverse of `stored`."""
+        return next((word for word, number in self.words if number == value), value)
 
     def _typed(self, value: Any) -> Value:
         if isinstance(value, str) and self.kind is not str:

@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
-from core.parameters import Parameter, Value
+from core.parameters import Parameter
 
 AUTO = "auto"
-
-
-@dataclass(frozen=True)
-class NumberOrAuto(Parameter):
-    """A number, or the word ``auto``."""
-
-    def allowed(self) -> str:
-        """Describe the allowed values in a few words."""
-        return f"{super().allowed()}, or {AUTO}"
-
-    def check(self, value: Any) -> Value:
-        """Return the word as it is, else the number."""
-        return AUTO if value == AUTO else super().check(value)
+"""Word in place of a sampling rate: each job's own rate is chosen by its cost."""
 
 
 # The keys of a job
@@ -60,7 +45,7 @@ HASH = Parameter(
 )
 
 # Sampling
-SAMPLING_RATE = NumberOrAuto(
+SAMPLING_RATE = Parameter(
     "shuffle.sampling_rate",
     float,
     0.01,
@@ -69,6 +54,7 @@ SAMPLING_RATE = NumberOrAuto(
     minimum=0,
     open_minimum=True,
     maximum=1,
+    words=((AUTO, 0.0),),
 )
 SCAN_S = Parameter(
     "shuffle.scan_s_per_record", float, 0.0, "reading a record to sample", "s", minimum=0

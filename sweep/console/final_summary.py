@@ -147,7 +147,7 @@ def _rows(plan: Plan, directory: str, points: Collection[int]) -> list[Row]:
         for rows in read_results(directory, ids=index_by_id):
             for row in rows:
                 name = row["point_id"]
-                shown = plan.points[name].shown()
+                shown = plan.points[name].columns()
                 newest.setdefault(index_by_id[name], row | unread | shown)
     except StoreError:
         pass

@@ -6,14 +6,13 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from core import registry
 from core.errors import TraceError
-from core.keys import parameters
 from core.parameters import Value, column_of, defaults
 from core.schedulers import schedulers
 from core.shuffle.axes import partitioner_of
@@ -44,14 +43,7 @@ class Point:
     trace_id: str
 
     def columns(self) -> dict[str, Value]:
-        """Return the point as columns of the dataset."""
-        return self._named() | stored(self.values)
-
-    def shown(self) -> dict[str, Value]:
-        """Return the point by columns, with the values as requested: also words like ``auto``."""
-        return self._named() | {column_of(k): v for k, v in self.values.items()}
-
-    def _named(self) -> dict[str, Value]:
+        """Return the point by the dataset's columns, with the values as requested."""
         return {
             "point_id": self.point_id,
             "scheduler": self.scheduler,
@@ -60,20 +52,13 @@ class Point:
             "trace_id": self.trace_id,
             "replicate": self.replicate,
             "seed": self.seed,
+            **by_column(self.values),
         }
 
 
-def stored(values: Mapping[str, Value]) -> dict[str, Value]:
-    """Return parameters by column; a word in place of a number, as ``auto``, is 0."""
-    return {
-        column_of(k): 0.0 if isinstance(v, str) and _is_number(k) else v for k, v in values.items()
-    }
-
-
-@cache
-def _is_number(key: str) -> bool:
-    parameter = parameters().get(key)
-    return parameter is not None and parameter.kind is not str
+def by_column(values: Mapping[str, Value]) -> dict[str, Value]:
+    """Return values by the columns of their keys."""
+    return {column_of(key): value for key, value in values.items()}
 
 
 def point_of(
