@@ -101,7 +101,7 @@ def test_every_output_degrades_to_plain_characters(encoding, env, tmp_path) -> N
     done = run(["-m", "sweep", "--help"], tmp_path, **env)
     assert done.returncode == 0, done.stderr.decode()
     text = done.stdout.decode(encoding)
-    assert "a whole number >= 1 and <= 1000" in text
+    assert "a whole number >= 1 and <= 1000" in " ".join(text.split())
     assert "?" not in text
     done = run(["-m", "sweep", "queue.count=0"], tmp_path, **env)
     assert b"allowed is a whole number >= 1 and <= 1000" in done.stderr
