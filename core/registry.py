@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from core.coflowsim import ENGINE as COFLOWSIM
-from core.engine import Engine
+from core.engine import Engine, check_info
 from core.errors import GridError
 from core.fluid import ENGINE as FLUID
 from core.outcome import Outcome
@@ -54,6 +54,7 @@ def check(engine: str, scheduler: str, values: Values) -> None:
     ------
     InputError
     """
+    check_info(schedulers()[scheduler], engine)
     for_engine = engines()[engine].check
     if for_engine is not None:
         for_engine(schedulers()[scheduler], values)

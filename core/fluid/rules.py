@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from core.fluid.view import View
 from core.parameters import Parameter, Values
@@ -80,6 +80,7 @@ class Ordered:
         What the rule reads, the key included.
     """
 
+    uses_sizes: ClassVar[bool] = True
     key: Callable[[View, Values], Floats]
     kernel: Literal["once", "length", "size", "gamma"] | None = None
     parameters: tuple[Parameter, ...] = (BACKFILL,)
@@ -92,6 +93,7 @@ class Queues:
     `weight` maps view and values to shape (n,), > 0; it is asked for once.
     """
 
+    uses_sizes: ClassVar[bool] = False
     weight: Callable[[View, Values], Floats]
     parameters: tuple[Parameter, ...] = QUEUE_PARAMETERS
 
@@ -100,6 +102,7 @@ class Queues:
 class FairPerFlow:
     """Max-min fairness over all live flows."""
 
+    uses_sizes: ClassVar[bool] = False
     parameters: tuple[Parameter, ...] = ()
 
 
@@ -107,6 +110,7 @@ class FairPerFlow:
 class Matching:
     """The flow with the fewest remaining bytes first; it takes both its ports whole or waits."""
 
+    uses_sizes: ClassVar[bool] = True
     parameters: tuple[Parameter, ...] = ()
 
 

@@ -12,6 +12,7 @@ from sweep.cli.arguments import read_arguments
 from sweep.cli.compose import register
 from sweep.cli.help import help_text
 from sweep.cli.request import read_request
+from sweep.plain_text import say, warn
 
 __all__ = ["main", "read_request", "register"]
 
@@ -22,10 +23,10 @@ def main(argv: Sequence[str] | None = None) -> int:
     try:
         arguments = read_arguments(words)
         if arguments.help:
-            print(help_text())
+            say(help_text())
             return 0
         if arguments.version:
-            print(f"coflow-sweep {__version__} (Hydra {metadata.version('hydra-core')})")
+            say(f"coflow-sweep {__version__} (Hydra {metadata.version('hydra-core')})")
             return 0
         request = read_request(
             arguments.overrides,
@@ -36,5 +37,5 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         return run_sweep(*request, command=["python", "-m", "sweep", *words])
     except InputError as error:
-        print(f"error: {error}", file=sys.stderr)
+        warn(f"error: {error}")
         return 2

@@ -6,9 +6,9 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, TextIO, cast
 
 from rich.console import Console
 
@@ -29,20 +29,11 @@ from sweep.execution.worker import Executor, PointProgress, Result, warm
 from sweep.grid.grid import Grid
 from sweep.grid.plan import Plan, make_plan
 from sweep.grid.table import PointList
+from sweep.plain_text import PlainStream
 from sweep.store import DatasetWriter
 
 Options = Mapping[str, Value]
 """How the sweep runs and where it goes, by key."""
-
-
-class QuietConsole(Console):
-    """A console that falls silent when its reader is gone: the sweep goes on."""
-
-    def on_broken_pipe(self) -> None:
-        """Print nothing from now on."""
-        self.quiet = True
-        with suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def run_sweep(grid: Grid, options: Options, command: Sequence[str]) -> int:
@@ -64,7 +55,8 @@ def run_sweep(grid: Grid, options: Options, command: Sequence[str]) -> int:
             f"sweep.timeout_s={options['sweep.timeout_s']:g}: executor=local runs points in this "
             "process, which cannot end a point that runs too long; remove one of the two"
         )
-    console = QuietConsole(highlight=False, soft_wrap=False)
+    stdout = cast(TextIO, PlainStream(sys.stdout))
+    console = Console(file=stdout, highlight=False, soft_wrap=False)
     plan = make_plan(grid)
     describe(plan, console)
     if options["sweep.dry_run"]:

@@ -11,7 +11,6 @@ import numpy as np
 import pandas as pd
 
 from core.errors import InputError
-from core.fluid import Ordered, Queues
 from core.fluid.engine import GIGABIT
 from core.fluid.stepping import decisions
 from core.keys import SEEDS
@@ -22,15 +21,15 @@ from core.trace import Trace
 from sweep.grid.point import Point, build_trace
 
 MOST_COFLOWS, MOST_PORTS = 12, 24
-"""What a chart has room for; ports of both sides that send or receive."""
+"""Most coflows, and most ports of both sides in use, that a chart has room for."""
 
 
 class NoScheduleError(Exception):
-    """A point whose schedule cannot be told exactly; the message says why."""
+    """A point has no exact schedule to draw; the message says why."""
 
 
 def schedule_of(row: Mapping[str, Any]) -> pd.DataFrame:
-    """Return when which coflow uses which port, and how much of it.
+    """Return which coflow uses which port, when, and how much of it.
 
     Parameters
     ----------
@@ -71,9 +70,9 @@ def schedule_of(row: Mapping[str, Any]) -> pd.DataFrame:
 
 
 def values_of(row: Mapping[str, Any]) -> dict[str, Value]:
-    """Return what the point of a row has read, by key, as the plan had it.
+    """Return the values that the point of a row has read, by key, as in the plan.
 
-    Datasets have nothing for a default that is empty; rows of the grid may have values that the
+    A dataset has an empty cell for a default of null; a row of the grid may have values that the
     point does not read.
     """
     values: dict[str, Value] = {}
@@ -89,7 +88,7 @@ def values_of(row: Mapping[str, Any]) -> dict[str, Value]:
 
 
 def _number(row: Mapping[str, Any], name: str) -> float:
-    """Return a number of a row, 0 where it is not known."""
+    """Return a number of a row, 0 where it is missing."""
     value = row.get(name)
     return 0.0 if pd.isna(value) else float(value)
 
@@ -116,10 +115,8 @@ def _point(row: Mapping[str, Any], values: Mapping[str, Value]) -> Point:
 
 
 def _pieces(trace: Trace, scheduler: str, values: Mapping[str, Value]) -> pd.DataFrame:
-    """Return what each coflow uses of each port from decision to decision."""
+    """Return the share of each port that each coflow uses from decision to decision."""
     record = schedulers()[scheduler]
-    if not isinstance(record.rules["fluid"], Ordered | Queues):
-        raise NoScheduleError(f"scheduler={scheduler} has no rates of coflows")
     capacity = GIGABIT * float(values["fabric.gbps"] or 0)
     pieces: dict[tuple[str, int, int, float, float], float] = defaultdict(float)
     for step, following in pairwise(decisions(trace, record, values)):

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from core import registry
-from core.errors import ParameterError
+from core.errors import ParameterError, SimulationError
 from core.fluid import Ordered, Queues, View, run, runner
 from core.fluid.kernels.bit_ops import lowest, popcount
+from core.metrics import summarise
 from core.parameters import Values, defaults
 from core.schedulers import Scheduler, schedulers
 from core.trace import Floats, Trace, from_flows
@@ -120,7 +121,7 @@ def test_capacities_per_port() -> None:
     outcome = run(trace, schedulers()["varys"], {}, [2 * UNIT, UNIT], [UNIT, UNIT / 2])
     assert outcome.finish_s[0] == pytest.approx(8)
     assert outcome.gamma_s[0] == pytest.approx(8)
-    with pytest.raises(ParameterError, match="out_bps: hand needs 2 capacities"):
+    with pytest.raises(ParameterError, match="out_bps: give 2 capacities"):
         run(trace, schedulers()["varys"], {}, [UNIT])
     with pytest.raises(ParameterError, match="in_bps"):
         run(trace, schedulers()["varys"], {}, None, [UNIT, 0.0])
@@ -342,3 +343,39 @@ def test_facebook(facebook: Trace, scheduler: str, trigger: str, mean: float) ->
     assert cct.mean() == pytest.approx(mean, rel=1e-6)
     assert cct.mean() >= 15.9
     assert np.all(cct >= outcome.gamma_s - 1e-8)
+
+
+# --- The resolution of times ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+def test_flows_below_the_clock_s_resolution_are_refused(scheduler: str) -> None:
+    """At 10^9 Gb/s a unit is over in 1 ns, which is as long as the clock can tell."""
+    trace = make((0.0, [(0, 1, 1)]), (0.0, [(0, 1, 2)]))
+    with pytest.raises(SimulationError, match=r"differ by 1e-09 s: lower fabric.gbps \(1e\+09\)"):
+        finish(trace, scheduler, fabric__gbps=1e9)
+    np.testing.assert_allclose(sorted(finish(trace, scheduler, fabric__gbps=1e3))[1], 0.003)
+
+
+def test_short_coflows_that_arrive_late_are_refused() -> None:
+    """8 ms at 2 · 10^8 s, where times less than 0.2 ms apart count as equal."""
+    trace = make((2e8, [(0, 1, 0.008)]))
+    with pytest.raises(SimulationError, match=r"begin near 0 s \(the latest is at 2e\+08 s"):
+        finish(trace, "fair")
+    assert finish(make((2e8, [(0, 1, 10)])), "fair")[0] == pytest.approx(2e8 + 10, rel=1e-15)
+
+
+@pytest.mark.parametrize("trigger", ["flow", "coflow"])
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+def test_no_gap_is_below_0(scheduler: str, trigger: str) -> None:
+    """Γ from 2 µs on, and late: each end may be early by the resolution, the bound is exact."""
+    r = random.Random(7)
+    flows = [[(0, 1, 2e-6 + r.random() * 1e-8)] for _ in range(20)]
+    for trace in (
+        make(*((2e-7 * k, flow) for k, flow in enumerate(flows))),
+        make(*((9e5 + 1e-3 * k, [(0, 1, 1e-3 + k * 1e-9)]) for k in range(20))),
+    ):
+        outcome = run(trace, schedulers()[scheduler], {"engine.trigger": trigger})
+        gap = summarise(trace, outcome)["gap"]
+        assert gap is not None
+        assert gap >= 0

@@ -8,7 +8,9 @@ import sys
 
 import pytest
 
+from core.keys import KIND
 from sweep.cli.main import main
+from sweep.cli.overrides import all_keys
 from sweep.cli.request import read_request
 from tests.paths import ROOT
 
@@ -103,6 +105,13 @@ def test_flags_that_a_sweep_has(words, printed, tmp_path, capsys) -> None:
 )
 def test_flags_that_a_sweep_does_not_have_are_refused(words, error, capsys) -> None:
     assert error in error_of(capsys, *words)
+
+
+def test_the_help_fits_a_terminal_and_has_every_key(capsys) -> None:
+    assert main(["--help"]) == 0
+    lines = capsys.readouterr().out.splitlines()
+    assert max(map(len, lines)) <= 105  # a long name of a key, or a list of names, is not broken
+    assert all_keys() <= {line.split()[0] for line in lines if line.startswith("  ")} | set(KIND)
 
 
 # ---- words ---------------------------------------------------------------------------------------
