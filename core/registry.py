@@ -1,4 +1,4 @@
-"""Everything that can be named on the command line: engines, schedulers, workloads, parameters."""
+"""Engines by name, what a point of a kind reads, and how it runs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ def engines() -> dict[str, Engine]:
 
 
 def reads(scheduler: str, engine: str, workload: str) -> tuple[Parameter, ...]:
-    """Return the parameters that a point may read, conditions after what they are about.
+    """Return the parameters that a point may read, each after the parameters that its `when` names.
 
     Raises
     ------
@@ -48,7 +48,7 @@ def reads(scheduler: str, engine: str, workload: str) -> tuple[Parameter, ...]:
 
 
 def check(engine: str, scheduler: str, values: Values) -> None:
-    """Check what a point's values have to be together.
+    """Check values that are allowed one by one but perhaps not together.
 
     Raises
     ------
