@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from core.errors import GridError
 from core.outcome import Outcome
 from core.parameters import Parameter, Values, problem_of
 from core.trace import Trace
@@ -21,6 +22,10 @@ class Rule(Protocol):
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """Parameters that the rule reads."""
+
+    @property
+    def uses_sizes(self) -> bool:
+        """Whether its rates depend on sizes of flows, so that the scheduler is clairvoyant."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +69,17 @@ class Scheduler:
             if problem := problem_of(parameters):
                 return f"rules[{engine!r}]: {problem}"
         return None
+
+
+def check_info(scheduler: Scheduler, engine: str) -> None:
+    """Raise `GridError` if a rule's rates depend on sizes that the scheduler may not look at."""
+    rule = scheduler.rules[engine]
+    if rule.uses_sizes and scheduler.info != "clairvoyant":
+        raise GridError(
+            f"scheduler={scheduler.name} declares info={scheduler.info}, but its rule "
+            f"{type(rule).__name__} for engine={engine} sets rates by the sizes of flows: declare "
+            "info=clairvoyant, or take a rule that needs no sizes (Queues, FairPerFlow)"
+        )
 
 
 @dataclass(frozen=True)

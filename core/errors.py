@@ -55,7 +55,7 @@ class SimulationError(CoflowSweepError):
     """An engine that cannot go on; the message holds the state that explains it."""
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, names: Iterable[str]) -> str:
     """Return ``" (did you mean 'x'?)"`` for the closest known name, or an empty string.
 
     >>> nearest("asbef", ["aalo", "asebf"])
@@ -63,5 +63,5 @@ def nearest(name: str, known: Iterable[str]) -> str:
     >>> nearest("zzz", ["aalo", "asebf"])
     ''
     """
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    close = difflib.get_close_matches(name, list(names), n=1, cutoff=0.6)
     return f" (did you mean {close[0]!r}?)" if close else ""

@@ -125,12 +125,12 @@ def parameters() -> MappingProxyType[str, Parameter]:
 def _set_aside_contradictions() -> None:
     """Treat as broken what gives a key another type or unit, or two keys one column."""
     by_column = {p.column: p for engine in registry.engines().values() for p in engine.parameters}
-    for records, name, own in sorted(_owners(), key=lambda owner: owner[0].is_own(owner[1])):
-        if problem := next(filter(None, (_contradiction(p, by_column) for p in own)), None):
+    for records, name, of_owner in sorted(_owners(), key=lambda owner: owner[0].is_own(owner[1])):
+        if problem := next(filter(None, (_contradiction(p, by_column) for p in of_owner)), None):
             records.set_aside(name, problem)
             shuffle_parameters.cache_clear()
         else:
-            by_column |= {p.column: by_column.get(p.column, p) for p in own}
+            by_column |= {p.column: by_column.get(p.column, p) for p in of_owner}
 
 
 def _owners() -> Iterator[tuple[Records[Any], str, list[Parameter]]]:

@@ -1,4 +1,4 @@
-"""Parameters: declared once by whoever reads them.
+"""Parameters: declared once, by the part that reads them.
 
 A scheduler, an engine or a workload lists the `Parameter` records it reads. The command line,
 the help text, the checks, relevance and the columns of the dataset all follow from that list.
@@ -40,7 +40,7 @@ class Parameter:
     kind : type
         ``bool``, ``int``, ``float`` or ``str``.
     default : bool, int, float, str or None
-        Used where nothing is given. ``None`` is allowed as a value only where it is the default.
+        Used where no value is set. ``None`` is allowed as a value only where it is the default.
     help : str
         One line for the help text.
     unit : str
@@ -50,7 +50,7 @@ class Parameter:
     minimum, maximum : float
         Range of a number; `open_minimum` excludes the minimum itself.
     required : bool
-        There is no usable default: the user has to give a value.
+        There is no usable default: the user must set a value.
     words : tuple of (word, number)
         Words that are allowed in place of a number, as ``auto``; a dataset's column of numbers
         holds the number for it, which is outside the range.
@@ -195,14 +195,16 @@ def defaults(parameters: Iterable[Parameter]) -> dict[str, Value]:
 
 
 def parents_first(parameters: Iterable[Parameter]) -> list[Parameter]:
-    """Sort by key, and those with a condition after what the condition is about."""
+    """Sort by key, and those with a `when` after the parameters that it names."""
     ready: list[Parameter] = []
     waiting = sorted(parameters, key=lambda p: (p.key, repr(p.when)))  # sets have no order
     while waiting:
         open_keys = {p.key for p in waiting}
         free = [p for p in waiting if not open_keys & {key for key, _ in p.when}]
         if not free:
-            raise TypeError(f"conditions in a circle: {', '.join(sorted(open_keys))}")
+            raise TypeError(
+                f"the `when` of parameters form a circle: {', '.join(sorted(open_keys))}"
+            )
         ready += free
         waiting = [p for p in waiting if p not in free]
     return ready
@@ -210,11 +212,11 @@ def parents_first(parameters: Iterable[Parameter]) -> list[Parameter]:
 
 def completed(parameters: Iterable[Parameter], values: Values) -> dict[str, Value]:
     """Return the values and, where one that is read is missing, its default."""
-    found = dict(values)
+    filled = dict(values)
     for parameter in parents_first(parameters):
-        if parameter.key not in found and parameter.is_read(found):
-            found[parameter.key] = parameter.default
-    return found
+        if parameter.key not in filled and parameter.is_read(filled):
+            filled[parameter.key] = parameter.default
+    return filled
 
 
 def when_read(parameters: Iterable[Parameter]) -> str:

@@ -66,8 +66,10 @@ class Records(dict[str, T]):
         """
         code = self._codes.get(name)
         if code is None:
-            own, record = self.is_own(name), self[name]
-            code = fingerprint(self.modules[name]) if own else int(getattr(record, "version", 1))
+            is_users, record = self.is_own(name), self[name]
+            code = (
+                fingerprint(self.modules[name]) if is_users else int(getattr(record, "version", 1))
+            )
             self._codes[name] = code
         return code
 

@@ -66,7 +66,7 @@ def _sources(module: str) -> dict[str, bytes]:
     waiting = [module]
     while waiting:
         name = waiting.pop()
-        if name in sources or (spec := _own(name)) is None or spec.origin is None:
+        if name in sources or (spec := _users_module(name)) is None or spec.origin is None:
             continue
         sources[name] = Path(spec.origin).read_bytes()
         if spec.origin.endswith(".py"):
@@ -92,7 +92,7 @@ def _imports(source: bytes, package: str) -> Iterator[str]:
             yield from (".".join(parts[: k + 1]) for k in range(len(parts)))
 
 
-def _own(module: str) -> ModuleSpec | None:
+def _users_module(module: str) -> ModuleSpec | None:
     """Return where a module of the user's own lies; None for any other, and for no module."""
     top = module.split(".")[0]
     if top in sys.stdlib_module_names or top in ("sweep", "conf"):

@@ -9,8 +9,9 @@ import numpy.typing as npt
 
 from core.bounds import bound_of
 from core.engine import Engine, Scheduler
-from core.errors import ParameterError
+from core.errors import ParameterError, SimulationError
 from core.fluid.demand import Demand, demand
+from core.fluid.kernels.clock import SAME_S, SAME_SHARE
 from core.fluid.rules import Ordered, Queues, Rule
 from core.fluid.runner import drive, queue_weights
 from core.outcome import Outcome
@@ -19,19 +20,22 @@ from core.trace import Floats, Trace, from_flows
 
 GIGABIT = 1.25e8
 """Bytes a second."""
+FINEST = 1e-3
+"""Largest resolution of times that a run may have, as a share of the mean Γ."""
 PARAMETERS = (
     Parameter(
         "engine.trigger",
         str,
         "flow",
-        "decide when a flow ends, or only at arrivals, completions and queue changes of coflows",
+        "compute new rates whenever a flow ends (flow), or only when a coflow arrives, completes "
+        "or changes its queue (coflow)",
         choices=("flow", "coflow"),
     ),
     Parameter(
         "engine.interval_ms",
         float,
         0.0,
-        "decide only at multiples of this time (Δ); 0: at once",
+        "compute new rates only at multiples of this time (Δ); 0: at once",
         unit="ms",
         minimum=0.0,
     ),
@@ -39,14 +43,15 @@ PARAMETERS = (
         "engine.bound",
         str,
         "partition",
-        "lower bound for bound_s and gap: from a short search, from every coflow alone, or none",
+        "lower bound on the mean CCT, for bound_s and gap: by a short search for a partition, from "
+        "each coflow alone in the fabric, or none",
         choices=("partition", "isolation", "none"),
     ),
     Parameter(
         "fabric.gbps",
         float,
         1.0,
-        "capacity of each port, per direction",
+        "capacity of each port in each direction",
         unit="Gb/s",
         minimum=0.0,
         open_minimum=True,
@@ -55,7 +60,7 @@ PARAMETERS = (
         "fabric.local_is_free",
         bool,
         False,
-        "flows from a host to itself complete at once and use no port",
+        "let flows from a host to itself complete at once, without using a port",
     ),
 )
 
@@ -90,12 +95,12 @@ def run(
     Raises
     ------
     ParameterError
-        ``queue.weights`` or capacities that do not fit, or numbers from a custom rule that
-        cannot be used.
+        ``queue.weights`` or capacities that do not fit, or a rule that returns unusable numbers.
     SimulationError
-        A clock that stands still.
+        A clock that stands still, or coflows far below the resolution of times.
     """
     sizes, rule, complete = prepared(trace, scheduler, values, out_bps, in_bps)
+    _check_resolution(sizes, complete)
     finish, events = drive(sizes, scheduler, rule, complete)
     free, method = bool(complete["fabric.local_is_free"]), str(complete["engine.bound"])
     out_bps, in_bps = sizes.fabric_bps[: trace.ports], sizes.fabric_bps[trace.ports :]
@@ -107,6 +112,7 @@ def run(
         gamma_s=sizes.gamma_s,
         events=events,
         bound_s=bound_of(trace, out_bps, in_bps, free, method),
+        error_s=events * _resolution(float(finish.max())),
     )
 
 
@@ -131,10 +137,34 @@ def prepared(
     return demand(trace, capacity, bool(complete["fabric.local_is_free"])), rule, complete
 
 
+def _resolution(time_s: float) -> float:
+    """Events closer than this to each other count as simultaneous at a time [s]."""
+    return max(SAME_S, SAME_SHARE * time_s)
+
+
+def _check_resolution(sizes: Demand, values: Values) -> None:
+    """Refuse coflows that are over, on average, before the clock can tell."""
+    gamma = sizes.gamma_s[sizes.gamma_s > 0]
+    if len(gamma) == 0:
+        return
+    latest = float(sizes.arrival_s[-1])
+    resolution, mean = _resolution(latest), float(gamma.mean())
+    if resolution > FINEST * mean:
+        cause = f"lower fabric.gbps ({values['fabric.gbps']:g}) or use larger flows"
+        if resolution > SAME_S:
+            cause = f"let arrivals begin near 0 s (the latest is at {latest:g} s)"
+        raise SimulationError(
+            f"{sizes.trace.name}: a coflow needs {mean:.2g} s at its busiest port on average, but "
+            f"engine=fluid only tells times apart that differ by {resolution:.1g} s: {cause}"
+        )
+
+
 def _capacity(trace: Trace, name: str, bytes_per_s: npt.ArrayLike) -> Floats:
     capacity = np.asarray(bytes_per_s, np.float64)
     if capacity.shape != (trace.ports,) or not np.all((capacity > 0) & (capacity < np.inf)):
-        raise ParameterError(f"{name}: {trace.name} needs {trace.ports} capacities > 0 B/s")
+        raise ParameterError(
+            f"{name}: give {trace.ports} capacities > 0 B/s, one for each host of {trace.name}"
+        )
     return capacity
 
 

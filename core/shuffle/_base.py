@@ -78,7 +78,7 @@ class Partitioner:
         """
         if not 1 <= buckets <= MAX_BUCKETS:
             raise ShuffleError(f"{buckets} buckets: from 1 to {MAX_BUCKETS} are allowed")
-        known = {p.key: p.check(values.get(p.key, p.default)) for p in self.parameters}
+        checked = {p.key: p.check(values.get(p.key, p.default)) for p in self.parameters}
         if self.check is not None:
-            self.check(known)
-        return self.rule(data, buckets, known, rng)
+            self.check(checked)
+        return self.rule(data, buckets, checked, rng)

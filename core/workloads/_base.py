@@ -40,7 +40,7 @@ class Workload:
         To be raised when a shipped workload gives other coflows for the same content.
     partitioner : str
         Which reducer gets which record where nothing is said. ``traced``: the coflows have
-        their reducers' bytes, which another partitioner may draw anew.
+        their reducers' bytes, which another partitioner may draw again.
     """
 
     name: str

@@ -8,6 +8,8 @@ that a file may bring and none of those listed has.
 from __future__ import annotations
 
 import random
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,10 +17,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core import coflowsim
+from core.coflowsim import InOrder
+from core.engine import check_info
+from core.errors import GridError
 from core.fluid import Matching, Ordered, Queues, View, run
 from core.parameters import Values
 from core.schedulers import Scheduler, schedulers
 from core.trace import Floats, Trace, from_flows
+from tests.dropped_in import DEADLINE, command, drop
 from tests.fluid_cases import GIGABIT, random_trace, random_values
 from tests.profiles import examples
 
@@ -62,10 +69,46 @@ def case(seed: int, **fixed: Any) -> tuple[Trace, dict[str, Any]]:
 
 
 @every
-def test_whoever_must_not_see_sizes_gets_no_rates_from_them(scheduler: Scheduler) -> None:
+def test_only_clairvoyant_schedulers_get_rates_that_depend_on_sizes(scheduler: Scheduler) -> None:
     """MADD makes rates of the remaining bytes, and a matching goes by them."""
-    if isinstance(scheduler.rules["fluid"], Ordered | Matching):
-        assert scheduler.info == "clairvoyant"
+    for engine in scheduler.rules:
+        check_info(scheduler, engine)
+
+
+@pytest.mark.parametrize("info", ["blind", "width"])
+@pytest.mark.parametrize(
+    ("engine", "rule"),
+    [
+        ("fluid", Ordered(whim)),
+        ("fluid", Matching()),
+        ("coflowsim", InOrder(None)),
+        ("coflowsim", coflowsim.Matching()),
+    ],
+)
+def test_others_are_refused(info: Any, engine: str, rule: Any) -> None:
+    scheduler = Scheduler(name="mine", summary="", source="", info=info, rules={engine: rule})
+    with pytest.raises(
+        GridError, match=f"mine declares info={info}, but its rule .* for engine={engine}"
+    ):
+        check_info(scheduler, engine)
+    check_info(replace(scheduler, info="clairvoyant"), engine)
+
+
+def test_a_dropped_in_file_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    drop(tmp_path, core__schedulers__deadline=DEADLINE.replace("clairvoyant", "width"))
+    words = ("scheduler=deadline,aalo", "workload=toy", "executor=local")
+    done = command(tmp_path, "sweep", *words, f"output.dir={tmp_path / 'run'}")
+    assert done.returncode == 2
+    assert (
+        done.stderr.strip()
+        .splitlines()[-1]
+        .endswith(
+            "scheduler=deadline declares info=width, but its rule Ordered for engine=fluid sets "
+            "rates by the sizes of flows: declare info=clairvoyant, or take a rule that needs no "
+            "sizes (Queues, FairPerFlow)"
+        )
+    )
+    assert not (tmp_path / "run").exists()
 
 
 @every

@@ -10,9 +10,10 @@ import numpy as np
 import pytest
 
 from core import registry
-from core.errors import ParameterError
+from core.errors import ParameterError, SimulationError
 from core.fluid import Ordered, Queues, View, run, runner
 from core.fluid.kernels.bit_ops import lowest, popcount
+from core.metrics import summarise
 from core.parameters import Values, defaults
 from core.schedulers import Scheduler, schedulers
 from core.trace import Floats, Trace, from_flows
@@ -120,7 +121,7 @@ def test_capacities_per_port() -> None:
     outcome = run(trace, schedulers()["varys"], {}, [2 * UNIT, UNIT], [UNIT, UNIT / 2])
     assert outcome.finish_s[0] == pytest.approx(8)
     assert outcome.gamma_s[0] == pytest.approx(8)
-    with pytest.raises(ParameterError, match="out_bps: hand needs 2 capacities"):
+    with pytest.raises(ParameterError, match="out_bps: give 2 capacities"):
         run(trace, schedulers()["varys"], {}, [UNIT])
     with pytest.raises(ParameterError, match="in_bps"):
         run(trace, schedulers()["varys"], {}, None, [UNIT, 0.0])
@@ -185,7 +186,7 @@ def test_more_ports_than_bits_in_a_word(ports: int) -> None:
 def test_weights_have_to_fit() -> None:
     trace = make((0.0, [(0, 1, 1)]))
     for text in ("1,2", "1,x,3", "1,0,2", "1,-1,2"):
-        with pytest.raises(ParameterError, match="needs 3 numbers"):
+        with pytest.raises(ParameterError, match="give 3 numbers"):
             finish(trace, "aalo", queue__count=3, queue__between="wfq", queue__weights=text)
     weights = {"queue.between": "wfq", "queue.weights": "3,2,1", "queue.count": 3}
     np.testing.assert_array_equal(runner.queue_weights(weights), [3, 2, 1])
@@ -305,7 +306,7 @@ def test_numbers_of_a_rule_have_to_be_usable() -> None:
     for bad in ([], [1.0, 2.0], [np.nan]):
         with pytest.raises(ParameterError, match="scheduler=mine: its rule returned"):
             run(trace, custom(Ordered(lambda view, values, bad=bad: np.array(bad))), {})
-    with pytest.raises(ParameterError, match="a weight is not > 0"):
+    with pytest.raises(ParameterError, match="weights must be > 0"):
         run(trace, custom(Queues(lambda view, values: np.zeros(1))), {})
 
 
@@ -342,3 +343,39 @@ def test_facebook(facebook: Trace, scheduler: str, trigger: str, mean: float) ->
     assert cct.mean() == pytest.approx(mean, rel=1e-6)
     assert cct.mean() >= 15.9
     assert np.all(cct >= outcome.gamma_s - 1e-8)
+
+
+# --- The resolution of times ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+def test_flows_below_the_clock_s_resolution_are_refused(scheduler: str) -> None:
+    """At 10^9 Gb/s a unit is over in 1 ns, which is as long as the clock can tell."""
+    trace = make((0.0, [(0, 1, 1)]), (0.0, [(0, 1, 2)]))
+    with pytest.raises(SimulationError, match=r"differ by 1e-09 s: lower fabric.gbps \(1e\+09\)"):
+        finish(trace, scheduler, fabric__gbps=1e9)
+    np.testing.assert_allclose(sorted(finish(trace, scheduler, fabric__gbps=1e3))[1], 0.003)
+
+
+def test_short_coflows_that_arrive_late_are_refused() -> None:
+    """8 ms at 2 · 10^8 s, where times less than 0.2 ms apart count as equal."""
+    trace = make((2e8, [(0, 1, 0.008)]))
+    with pytest.raises(SimulationError, match=r"begin near 0 s \(the latest is at 2e\+08 s"):
+        finish(trace, "fair")
+    assert finish(make((2e8, [(0, 1, 10)])), "fair")[0] == pytest.approx(2e8 + 10, rel=1e-15)
+
+
+@pytest.mark.parametrize("trigger", ["flow", "coflow"])
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+def test_no_gap_is_below_0(scheduler: str, trigger: str) -> None:
+    """Γ from 2 µs on, and late: each end may be early by the resolution, the bound is exact."""
+    r = random.Random(7)
+    flows = [[(0, 1, 2e-6 + r.random() * 1e-8)] for _ in range(20)]
+    for trace in (
+        make(*((2e-7 * k, flow) for k, flow in enumerate(flows))),
+        make(*((9e5 + 1e-3 * k, [(0, 1, 1e-3 + k * 1e-9)]) for k in range(20))),
+    ):
+        outcome = run(trace, schedulers()[scheduler], {"engine.trigger": trigger})
+        gap = summarise(trace, outcome)["gap"]
+        assert gap is not None
+        assert gap >= 0
