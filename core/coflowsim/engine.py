@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -34,8 +34,7 @@ def run(trace: Trace, scheduler: Scheduler, values: Values) -> Outcome:
     SimulationError
         Coflows that can never complete, or sizes beyond what a double counts exactly.
     """
-    rule = scheduler.rules["coflowsim"]
-    assert isinstance(rule, Rule)
+    rule = cast(Rule, scheduler.rules["coflowsim"])
     sizes = demand(trace)
     if sizes.reducer_bytes.max() >= 2.0**53:
         raise SimulationError(f"{trace.name}: a reducer of {sizes.reducer_bytes.max():.3g} B")

@@ -27,14 +27,15 @@ PARAMETERS = (
         "engine.trigger",
         str,
         "flow",
-        "decide when a flow ends, or only at arrivals, completions and queue changes of coflows",
+        "compute new rates whenever a flow ends (flow), or only when a coflow arrives, completes "
+        "or changes its queue (coflow)",
         choices=("flow", "coflow"),
     ),
     Parameter(
         "engine.interval_ms",
         float,
         0.0,
-        "decide only at multiples of this time (Δ); 0: at once",
+        "compute new rates only at multiples of this time (Δ); 0: at once",
         unit="ms",
         minimum=0.0,
     ),
@@ -42,14 +43,15 @@ PARAMETERS = (
         "engine.bound",
         str,
         "partition",
-        "lower bound for bound_s and gap: from a short search, from every coflow alone, or none",
+        "lower bound on the mean CCT, for bound_s and gap: by a short search for a partition, from "
+        "each coflow alone in the fabric, or none",
         choices=("partition", "isolation", "none"),
     ),
     Parameter(
         "fabric.gbps",
         float,
         1.0,
-        "capacity of each port, per direction",
+        "capacity of each port in each direction",
         unit="Gb/s",
         minimum=0.0,
         open_minimum=True,
@@ -58,7 +60,7 @@ PARAMETERS = (
         "fabric.local_is_free",
         bool,
         False,
-        "flows from a host to itself complete at once and use no port",
+        "let flows from a host to itself complete at once, without using a port",
     ),
 )
 
@@ -93,8 +95,7 @@ def run(
     Raises
     ------
     ParameterError
-        ``queue.weights`` or capacities that do not fit, or numbers from a custom rule that
-        cannot be used.
+        ``queue.weights`` or capacities that do not fit, or a rule that returns unusable numbers.
     SimulationError
         A clock that stands still, or coflows far below the resolution of times.
     """

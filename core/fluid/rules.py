@@ -1,4 +1,4 @@
-"""What a scheduler declares for the `fluid` engine, and the parameters of its rules."""
+"""Rules for the `fluid` engine: what a scheduler declares in order to run there."""
 
 from __future__ import annotations
 
@@ -15,38 +15,41 @@ ORDER = Parameter(
     "order",
     str,
     "static",
-    "key of the order: as at arrival, or of what remains at each decision",
+    "rank coflows by their size at arrival (static) or by what remains at each decision",
     choices=("static", "remaining"),
 )
 BACKFILL = Parameter(
-    "engine.backfill", bool, True, "give what is left of the ports to flows in order"
+    "engine.backfill",
+    bool,
+    True,
+    "backfill: offer unused port capacity to waiting flows, in scheduling order",
 )
 WITHIN = Parameter(
     "engine.within",
     str,
     "equal_split",
-    "rates inside a coflow",
+    "rates of a coflow's flows: each port split equally among them, or max-min fair",
     choices=("equal_split", "max_min"),
 )
 THRESHOLD_MODE = Parameter(
     "queue.threshold_mode",
     str,
     "cumulative",
-    "limits count all attained bytes, or those since the queue was entered",
+    "compare thresholds with all attained bytes, or with those since the coflow entered the queue",
     choices=("cumulative", "per_queue"),
 )
 BETWEEN = Parameter(
     "queue.between",
     str,
     "strict",
-    "between queues: strict priority, or a weighted share of every port",
+    "how queues share the ports: by strict priority, or each with its weight",
     choices=("strict", "wfq"),
 )
 WEIGHTS = Parameter(
     "queue.weights",
     str,
     None,
-    "weights of the queues from the highest on, as in '3 2 1'; K, K−1, … if not given",
+    "weights of the queues, highest priority first, as in '3 2 1'; null stands for K, K−1, …, 1",
     when=(("queue.between", ("wfq",)),),
 )
 QUEUE_PARAMETERS = (

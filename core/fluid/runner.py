@@ -126,7 +126,7 @@ def _with_queues(
 ) -> Callable[[bool], int]:
     weight = _ask(rule.weight, net, sizes, scheduler, values, np.arange(len(sizes)))
     if not np.all(weight > 0):
-        raise ParameterError(f"scheduler={scheduler.name}: a weight is not > 0")
+        raise ParameterError(f"scheduler={scheduler.name}: its weights must be > 0")
     key_mb = sizes.total_bytes / weight / MB
     note_if_unreached(sizes.trace.name, scheduler.name, values, key_mb)
     upper, weights, codes = limits(values), queue_weights(values), _modes(values)
@@ -192,6 +192,7 @@ def queue_weights(values: Values) -> Floats:
         weights = np.empty(0)
     if len(weights) != count or not np.all((weights > 0) & (weights < np.inf)):
         raise ParameterError(
-            f"queue.weights={text}: needs {count} numbers > 0 (queue.count), as in '3 2 1'"
+            f"queue.weights={text}: give {count} numbers > 0, one for each queue (queue.count), "
+            "as in '3 2 1'"
         )
     return weights

@@ -1,4 +1,4 @@
-"""Time: the next event, who arrives, and whether a decision is due."""
+"""Time: the next event, the coflows that arrive, and whether a decision is due."""
 
 from __future__ import annotations
 

@@ -18,7 +18,10 @@ from core.trace import Floats
 
 
 class Pace(NamedTuple):
-    """Who is how far and how fast; pairs by receiver, then sender, ports senders first."""
+    """Rates of pairs, and the bytes that they have served.
+
+    Pairs lie by receiver, then sender; ports are counted through, senders first.
+    """
 
     served: Floats
     """Bytes that each flow of a pair has been served since the pair was idle, shape (P, P)."""

@@ -18,7 +18,7 @@ from core.trace import Floats, Ints
 
 
 class Hold(NamedTuple):
-    """Who holds the ports, and who looks for another; ports are counted through, senders first."""
+    """Flows that hold the ports, and ports that look for a flow; senders are counted first."""
 
     holder: Ints
     """Flow that holds each port, −1 if it is free, shape (2P,)."""
