@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -53,6 +54,7 @@ def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None
     path = shared / name
     with FileLock(shared / f"{name}.lock"):
         if not (shared / f"{name}.made").exists():
+            shutil.rmtree(path, ignore_errors=True)  # of a worker that failed
             path.mkdir()
             make(path)
             (shared / f"{name}.made").touch()
