@@ -161,6 +161,23 @@ class Parameter:
         return True
 
 
+def number(values: Values, key: str) -> float:
+    """Return the number that a parameter has; the point reads it, so there is one.
+
+    Raises
+    ------
+    TypeError
+        The value is no number.
+
+    >>> number({"queue.base": 4}, "queue.base")
+    4.0
+    """
+    value = values[key]
+    if not isinstance(value, int | float):
+        raise TypeError(f"{key}={value!r} is no number")
+    return float(value)
+
+
 def problem_of(parameters: object, groups: tuple[str, ...] = ("",)) -> str | None:
     """Say what keeps something from being a record's parameters; None where nothing does.
 

@@ -18,7 +18,7 @@ from pathlib import Path
 
 _NAMES = {
     "core": """
-        bounds coflowsim engine errors fluid jit job_measures keys metrics outcome parameters
+        bounds coflowsim engine errors fluid jit job_measures keys metrics notes outcome parameters
         plugins queues registry schedulers shipped shuffle statistics trace watch
         workloads
     """,

@@ -18,7 +18,8 @@ from core.fluid.kernels.matching import Hold
 from core.fluid.rules import Matching, Ordered, Queues, Rule
 from core.fluid.state import FluidState, new_fluid_state
 from core.fluid.view import View
-from core.parameters import Value, Values
+from core.parameters import Value, Values, number
+from core.queues import note_if_unreached
 from core.trace import Floats, Ints
 from core.watch import watch
 
@@ -126,6 +127,8 @@ def _with_queues(
     weight = _ask(rule.weight, net, sizes, scheduler, values, np.arange(len(sizes)))
     if not np.all(weight > 0):
         raise ParameterError(f"scheduler={scheduler.name}: its weights must be > 0")
+    key_mb = sizes.total_bytes / weight / MB
+    note_if_unreached(sizes.trace.name, scheduler.name, values, key_mb)
     upper, weights, codes = limits(values), queue_weights(values), _modes(values)
     net.coflow.weight[:] = weight
     net.coflow.limit[:] = upper[0] * weight if len(upper) > 0 else np.inf
@@ -164,9 +167,9 @@ def _modes(values: Values) -> Ints:
 
 def limits(values: Values) -> Floats:
     """Thresholds of all queues but the last, or their quotas [B], shape (K − 1,)."""
-    first, base = float(values["queue.first_threshold_mb"] or 0), float(values["queue.base"] or 0)
+    first, base = number(values, "queue.first_threshold_mb"), number(values, "queue.base")
     with np.errstate(over="ignore"):
-        return first * MB * base ** np.arange(int(values["queue.count"] or 1) - 1, dtype=np.float64)
+        return first * MB * base ** np.arange(number(values, "queue.count") - 1)
 
 
 def queue_weights(values: Values) -> Floats:
@@ -179,7 +182,7 @@ def queue_weights(values: Values) -> Floats:
     """
     if values["queue.between"] == "strict":
         return np.empty(0)
-    count = int(values["queue.count"] or 1)
+    count = int(number(values, "queue.count"))
     text = values["queue.weights"]
     if text is None:
         return np.arange(count, 0, -1, dtype=np.float64)

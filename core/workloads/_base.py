@@ -90,7 +90,8 @@ class Workload:
         source = self.build(values, rng)
         partitioner = partitioner_of(values)
         if isinstance(source, Jobs):
-            assert partitioner is not None
+            if partitioner is None:
+                raise TypeError(f"{self.name} makes jobs: its default partitioner cannot be traced")
             return serve(source, partitioner, values, shuffle_seed)
         return source if partitioner is None else redraw(source, partitioner, values, shuffle_seed)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import ExitStack, contextmanager
 from functools import partial
 from typing import Any, TextIO, cast
@@ -33,6 +33,9 @@ from sweep.plain_text import PlainStream
 from sweep.store import DatasetWriter
 
 Options = Mapping[str, Value]
+
+MOST_NOTES = 5
+"""Notes of points that are printed."""
 """How the sweep runs and where it goes, by key."""
 
 
@@ -91,6 +94,7 @@ def _execute(
     tables = ("coflows", "reducers")
     details = frozenset(table for table in tables if options[f"output.{table}"])
     counts = {"ok": 0, "failed": 0}
+    notes: dict[str, None] = {}
     local = options["executor"] == "local"
     with Interrupts(leave=local) as interrupts, ExitStack() as stack:
         start = partial(_executor, options, stop_requested=interrupts.requested_now)
@@ -111,9 +115,10 @@ def _execute(
             interrupts.install()
             with Progress(todo.kinds(), console) as progress:
                 results = executor(todo, details)
-                _collect(results, data, progress, counts, options, interrupts)
+                _collect(results, data, progress, counts, options, interrupts, notes)
         except KeyboardInterrupt:
             interrupts.requested = True
+        _print_notes(notes, console)
         data.flush()
         complete = sum(counts.values()) == len(todo)
         if complete:
@@ -170,6 +175,14 @@ def _print_set_aside(data: DatasetWriter, plan: Plan, console: Console) -> None:
         )
 
 
+def _print_notes(notes: Collection[str], console: Console) -> None:
+    """Print each note of the points once, and of many the first."""
+    for text in [*notes][:MOST_NOTES]:
+        console.print(f"note: {text}", markup=False)
+    if len(notes) > MOST_NOTES:
+        console.print(f"note: {len(notes) - MOST_NOTES} more settings cannot matter either")
+
+
 def _compiled() -> bool:
     """Whether kernels of this version lie compiled on disk."""
     path = cache_directory()
@@ -183,12 +196,14 @@ def _collect(
     counts: dict[str, int],
     options: Options,
     interrupts: Interrupts,
+    notes: dict[str, None],
 ) -> None:
     for result in results:
         if isinstance(result, PointProgress):
             progress.show(result)
         elif result is not None:
             data.add(result.row, result.details)
+            notes.update(dict.fromkeys(result.notes))
             progress.add(result.row)
             ok = result.row["status"] == "ok"
             counts["ok" if ok else "failed"] += 1

@@ -12,6 +12,7 @@ from core.keys import KIND
 from sweep.cli.main import main
 from sweep.cli.overrides import all_keys
 from sweep.cli.request import read_request
+from sweep.store.files import Folder
 from tests.paths import ROOT
 
 PLAN = ("workload=toy", "scheduler=aalo", "sweep.dry_run=true")
@@ -219,5 +220,6 @@ def test_the_home_directory_is_expanded_in_output_dir(tmp_path, monkeypatch, cap
     for word in ("output.dir=~/a", 'output.dir="~/a"', "output.dir=~"):
         expanded = read_request([word])[1]["output.dir"]
         assert expanded == str(tmp_path) + "/a" * word.rstrip('"').endswith("a")
+    assert Folder.at("~/a").root == str(tmp_path / "a")  # for load("~/a")
     assert read_request(["output.dir=s3://b/~x"])[1]["output.dir"] == "s3://b/~x"
     assert "give the whole path" in error_of(capsys, "output.dir=~nobody-of-this-name/x")
