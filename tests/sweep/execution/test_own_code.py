@@ -169,3 +169,15 @@ def test_the_others_go_on_working(package: str, tmp_path: Path) -> None:
     done = command(tmp_path / "files", "sweep", f"{key}=mine")
     assert done.returncode == 2
     assert re.search(r"error: .*mine\.py line 2: ", done.stderr)
+
+
+def test_a_broken_figure_takes_no_other_with_it(tmp_path: Path) -> None:
+    drop(tmp_path / "files", sweep__report__figures__mine="x = 1\nFIGURE = 3\n")
+    sweep(tmp_path, "scheduler=aalo,fifo", "workload=toy")
+    words = (str(tmp_path / "run"), "--out", str(tmp_path / "page"))
+    done = command(tmp_path / "files", "sweep.report", *words)
+    assert done.returncode == 0, done.stderr
+    assert re.search(
+        r"figure mine cannot be used: \S+mine\.py line 2: FIGURE is a int", done.stderr
+    )
+    assert "average_cct" in done.stdout
