@@ -155,7 +155,8 @@ def _record(
         raise PluginError(f"{where}: it exports no {attribute} = {kind.__name__}(…)")
     if not isinstance(record, kind):
         raise PluginError(
-            f"{where}: {attribute} is of type {type(record).__name__}; it must be {kind.__name__}(…)"
+            f"{where}: {attribute} is of type {type(record).__name__}; it must be a "
+            f"{kind.__name__}(…)"
         )
     record_name: Any = getattr(record, "name", None)
     if not isinstance(record_name, str) or not record_name.isidentifier():
