@@ -15,6 +15,7 @@ from filelock import FileLock
 
 from tests import marks, profiles
 from tests.paths import ROOT
+from tests.ray_session import _ends_shared_ray, shared_ray  # noqa: F401
 from tests.report_data import AUTO, GRID, RUN_OF, SHUFFLE, TOY, sweep
 
 profiles.register()

@@ -74,7 +74,8 @@ def run(
 ) -> Outcome:
     """Simulate a trace in continuous time, with all events at their exact instants.
 
-    Events closer than 1 ns, or 1e-12 of the time, count as simultaneous.
+    Events closer than 1 ns, or 1e-12 of the time, count as simultaneous, and a port of which less
+    than 1e-12 is free counts as full.
 
     Parameters
     ----------

@@ -7,7 +7,6 @@ that a file may bring and none of those listed has.
 
 from __future__ import annotations
 
-import random
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -26,10 +25,9 @@ from core.parameters import Values
 from core.schedulers import Scheduler, schedulers
 from core.trace import Floats, Trace, from_flows
 from tests.dropped_in import DEADLINE, command, drop
-from tests.fluid_cases import GIGABIT, random_trace, random_values
 from tests.profiles import examples
+from tests.strategies import GIGABIT, SHIFTS, traces, values
 
-SEEDS = st.integers(0, 10**9)
 few = examples(25)
 
 
@@ -59,13 +57,6 @@ EXAMPLES = (
 )
 LISTED = [s for s in schedulers().values() if "fluid" in s.rules]
 every = pytest.mark.parametrize("scheduler", [*LISTED, *EXAMPLES], ids=lambda s: s.name)
-
-
-def case(seed: int, **fixed: Any) -> tuple[Trace, dict[str, Any]]:
-    """Return a random trace and values; `fixed` has two underscores for dots."""
-    r = random.Random(seed)
-    trace, values = random_trace(r), random_values(r) | {"engine.bound": "none"}
-    return trace, values | {key.replace("__", "."): value for key, value in fixed.items()}
 
 
 @every
@@ -112,14 +103,15 @@ def test_a_dropped_in_file_is_refused_before_anything_runs(tmp_path: Path) -> No
 
 
 @every
-@given(seed=SEEDS)
+@given(trace=traces(), values=values(engine__bound="none"))
 @few
-def test_no_port_carries_more_than_it_can(scheduler: Scheduler, seed: int) -> None:
+def test_no_port_carries_more_than_it_can(
+    scheduler: Scheduler, trace: Trace, values: dict[str, Any]
+) -> None:
     """What arrives after a and is complete by b fits between a and b, at every port.
 
     With a coflow's own a and b this says that no coflow beats its Γ.
     """
-    trace, values = case(seed)
     finish = run(trace, scheduler, values).finish_s
     carried = trace.size_bytes.copy()
     if values["fabric.local_is_free"]:
@@ -136,11 +128,15 @@ def test_no_port_carries_more_than_it_can(scheduler: Scheduler, seed: int) -> No
 
 
 @every
-@given(seed=SEEDS)
+@given(
+    trace=traces(),
+    values=values(engine__interval_ms=0.0, engine__backfill=True, engine__bound="none"),
+)
 @few
-def test_one_link_is_never_idle_while_there_is_work(scheduler: Scheduler, seed: int) -> None:
+def test_one_link_is_never_idle_while_there_is_work(
+    scheduler: Scheduler, trace: Trace, values: dict[str, Any]
+) -> None:
     """With all flows on one link, whatever the order, its busy periods are those of the work."""
-    trace, values = case(seed, engine__interval_ms=0.0, engine__backfill=True)
     capacity = GIGABIT * values["fabric.gbps"]
     work = [(k, float(t), [(0, 1, float(b))]) for k, (t, b) in enumerate(_totals(trace))]
     finish = run(from_flows("link", 2, work), scheduler, values).finish_s
@@ -162,10 +158,11 @@ def _totals(trace: Trace) -> list[tuple[float, float]]:
 
 
 @every
-@given(seed=SEEDS)
+@given(trace=traces(), values=values(engine__interval_ms=0.0, engine__bound="none"))
 @few
-def test_a_lone_coflow_under_madd_finishes_at_gamma(scheduler: Scheduler, seed: int) -> None:
-    trace, values = case(seed, engine__interval_ms=0.0)
+def test_a_lone_coflow_under_madd_finishes_at_gamma(
+    scheduler: Scheduler, trace: Trace, values: dict[str, Any]
+) -> None:
     if not isinstance(scheduler.rules["fluid"], Ordered):
         return
     first, last = trace.first_flow[:2]
@@ -179,43 +176,45 @@ def test_a_lone_coflow_under_madd_finishes_at_gamma(scheduler: Scheduler, seed: 
 
 
 @every
-@given(seed=SEEDS)
+@given(trace=traces(), values=values(engine__bound="partition"))
 @few
-def test_nothing_beats_the_bound(scheduler: Scheduler, seed: int) -> None:
-    trace, values = case(seed, engine__bound="partition")
+def test_nothing_beats_the_bound(
+    scheduler: Scheduler, trace: Trace, values: dict[str, Any]
+) -> None:
     outcome = run(trace, scheduler, values)
     assert outcome.bound_s is not None
     assert outcome.cct_s.mean() >= outcome.bound_s * (1 - 1e-9) - 1e-8
 
 
 @every
-@given(seed=SEEDS)
+@given(trace=traces(), values=values(engine__bound="none"), shift=SHIFTS)
 @few
-def test_names_of_ports_do_not_matter(scheduler: Scheduler, seed: int) -> None:
+def test_names_of_ports_do_not_matter(
+    scheduler: Scheduler, trace: Trace, values: dict[str, Any], shift: int
+) -> None:
     """A view shows no ports. The shift keeps the order of flows, which breaks ties."""
-    trace, values = case(seed)
-    shift = random.Random(seed).choice([1, 60, 64, 70])
     ports = {"ports": trace.ports + shift, "src": trace.src + shift, "dst": trace.dst + shift}
     moved = Trace(**{**vars(trace), **ports})
-    found, expected = (run(t, scheduler, values).finish_s for t in (moved, trace))
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=2e-9)
+    shifted, expected = (run(t, scheduler, values).finish_s for t in (moved, trace))
+    np.testing.assert_allclose(shifted, expected, rtol=1e-9, atol=2e-9)
 
 
 @every
-@given(seed=SEEDS)
+@given(trace=traces(), values=values(engine__bound="none"), hidden=st.integers(0, 6))
 @few
-def test_hidden_sizes_make_no_difference_before_they_show(scheduler: Scheduler, seed: int) -> None:
+def test_hidden_sizes_make_no_difference_before_they_show(
+    scheduler: Scheduler, trace: Trace, values: dict[str, Any], hidden: int
+) -> None:
     """Give a coflow of one flow more bytes: nothing differs before its old end."""
     if scheduler.info == "clairvoyant":
         return
-    trace, values = case(seed)
-    hidden = random.Random(seed).randrange(len(trace))
+    hidden %= len(trace)
 
     def finish(size: float) -> Floats:
         coflows = []
         for k in range(len(trace)):
-            own = range(trace.first_flow[k], trace.first_flow[k + 1])
-            flows = [(int(trace.src[f]), int(trace.dst[f]), trace.size_bytes[f]) for f in own]
+            of_coflow = range(trace.first_flow[k], trace.first_flow[k + 1])
+            flows = [(int(trace.src[f]), int(trace.dst[f]), trace.size_bytes[f]) for f in of_coflow]
             if k == hidden:
                 flows = [(*flows[0][:2], size)]
             coflows.append((k, float(trace.arrival_s[k]), flows))

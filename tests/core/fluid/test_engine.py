@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core import registry
 from core.errors import ParameterError, SimulationError
@@ -20,8 +22,10 @@ from core.trace import Floats, Trace, from_flows
 from core.workloads import workloads
 from core.workloads.toy import UNIT
 from core.workloads.toy import build as toy
-from tests.fluid_cases import MB, SCHEDULERS, random_capacities, random_trace, random_values
+from tests.fluid_cases import EDGE_TRACES, SCHEDULERS
 from tests.paths import ROOT
+from tests.profiles import examples
+from tests.strategies import MB, Capacities, traces, values, with_capacities
 from tests.twins.fluid import Twin, options_of
 
 FACEBOOK = ROOT.parent / "shared/data/traces/FB2010-1Hr-150-0.txt"
@@ -29,8 +33,8 @@ FACEBOOK = ROOT.parent / "shared/data/traces/FB2010-1Hr-150-0.txt"
 
 def finish(trace: Trace, name: str, **values: Any) -> Floats:
     """Run with keys written with two underscores for dots."""
-    given = {key.replace("__", "."): value for key, value in values.items()}
-    return run(trace, schedulers()[name], given).finish_s
+    by_key = {key.replace("__", "."): value for key, value in values.items()}
+    return run(trace, schedulers()[name], by_key).finish_s
 
 
 def make(*coflows: tuple[float, Sequence[tuple[int, int, float]]], ports: int = 4) -> Trace:
@@ -70,8 +74,8 @@ def test_worked_example(scheduler: str, mode: str | None, expected: list[float])
             "queue__base": 2.0,
             "queue__threshold_mode": mode,
         }
-    found = finish(toy({}, np.random.default_rng(0)), scheduler, fabric__gbps=1.0, **queues)
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    finish_s = finish(toy({}, np.random.default_rng(0)), scheduler, fabric__gbps=1.0, **queues)
+    np.testing.assert_allclose(finish_s, expected, rtol=1e-9)
 
 
 def test_capacity_of_ended_flows_idles_with_triggers_by_coflow() -> None:
@@ -130,29 +134,45 @@ def test_capacities_per_port() -> None:
 # --- Against the twin ---------------------------------------------------------------------------
 
 
+def assert_as_the_twin(
+    trace: Trace, scheduler: str, values: dict[str, Any], capacities: Capacities = (None, None)
+) -> None:
+    exact = [float(t) for t in Twin(trace, scheduler, options_of(values, *capacities)).run()]
+    finish_s = run(trace, schedulers()[scheduler], values, *capacities).finish_s
+    np.testing.assert_allclose(finish_s, exact, rtol=1e-9, atol=2e-9)
+
+
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
-def test_as_the_exact_twin(scheduler: str) -> None:
-    for seed in range(60):
-        r = random.Random(seed)
-        trace, values = random_trace(r), random_values(r)
-        capacities = random_capacities(r, trace.ports) or (None, None)
-        exact = [float(t) for t in Twin(trace, scheduler, options_of(values, *capacities)).run()]
-        found = run(trace, schedulers()[scheduler], values, *capacities).finish_s
-        np.testing.assert_allclose(found, exact, rtol=1e-9, atol=2e-9, err_msg=f"seed {seed}")
+@given(fabric=with_capacities(), values=values())
+@examples(60)
+def test_as_the_exact_twin(
+    scheduler: str, fabric: tuple[Trace, Capacities], values: dict[str, Any]
+) -> None:
+    trace, capacities = fabric
+    assert_as_the_twin(trace, scheduler, values, capacities)
 
 
 @pytest.mark.parametrize("scheduler", ["aalo", "asebf"])
-def test_weights_as_the_exact_twin_has_them(scheduler: str) -> None:
+@given(
+    fabric=with_capacities(),
+    values=values(queue__between="wfq", queue__count=3),
+    weights=st.sampled_from(["1,2,3", "0.25,8,1", "5,5,5", "1e3,1,1e-3"]),
+)
+@examples(40)
+def test_weights_as_the_exact_twin_has_them(
+    scheduler: str, fabric: tuple[Trace, Capacities], values: dict[str, Any], weights: str
+) -> None:
     """Weights that rise, fall and differ much; with other ones than K, K − 1, … in each case."""
-    for seed in range(40):
-        r = random.Random(seed)
-        trace, values = random_trace(r), random_values(r)
-        values |= {"queue.between": "wfq", "queue.count": 3}
-        values["queue.weights"] = r.choice(["1,2,3", "0.25,8,1", "5,5,5", "1e3,1,1e-3"])
-        capacities = random_capacities(r, trace.ports) or (None, None)
-        exact = [float(t) for t in Twin(trace, scheduler, options_of(values, *capacities)).run()]
-        found = run(trace, schedulers()[scheduler], values, *capacities).finish_s
-        np.testing.assert_allclose(found, exact, rtol=1e-9, atol=2e-9, err_msg=f"seed {seed}")
+    trace, capacities = fabric
+    assert_as_the_twin(trace, scheduler, values | {"queue.weights": weights}, capacities)
+
+
+@pytest.mark.parametrize("trigger", ["flow", "coflow"])
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@pytest.mark.parametrize("trace", EDGE_TRACES.values(), ids=EDGE_TRACES)
+def test_edges_as_the_exact_twin_has_them(trace: Trace, scheduler: str, trigger: str) -> None:
+    for order in ("static", "remaining"):
+        assert_as_the_twin(trace, scheduler, {"engine.trigger": trigger, "order": order})
 
 
 # --- Edges --------------------------------------------------------------------------------------
@@ -203,8 +223,8 @@ def test_bits() -> None:
 
 def test_relevance() -> None:
     def keys(scheduler: str) -> set[str]:
-        found = registry.reads(scheduler, "fluid", "toy")
-        return {p.key for p in found if not p.key.startswith("shuffle.")}
+        finish_s = registry.reads(scheduler, "fluid", "toy")
+        return {p.key for p in finish_s if not p.key.startswith("shuffle.")}
 
     engine = {"engine.trigger", "engine.interval_ms", "engine.bound"}
     engine |= {"fabric.gbps", "fabric.local_is_free"}
@@ -228,29 +248,31 @@ def custom(rule: Ordered | Queues, info: Any = "clairvoyant") -> Scheduler:
     ("name", "attribute"),
     [("scf", "remaining_length_bytes"), ("lcf", "remaining_bytes"), ("varys", "remaining_gamma_s")],
 )
-def test_a_python_key_does_what_the_kernel_does(name: str, attribute: str) -> None:
+@given(trace=traces(), values=values(order="remaining"))
+@examples(20)
+def test_a_python_key_does_what_the_kernel_does(
+    name: str, attribute: str, trace: Trace, values: dict[str, Any]
+) -> None:
     def key(view: View, values: Values) -> Floats:
         return np.array(
             [round(float(x), 12 - 9 * ("bytes" in attribute)) for x in getattr(view, attribute)]
         )
 
-    for seed in range(20):
-        r = random.Random(seed)
-        trace, values = random_trace(r), random_values(r) | {"order": "remaining"}
-        expected = run(trace, schedulers()[name], values).finish_s
-        found = run(trace, custom(Ordered(key)), values).finish_s
-        np.testing.assert_allclose(found, expected, rtol=1e-9)
+    expected = run(trace, schedulers()[name], values).finish_s
+    np.testing.assert_allclose(
+        run(trace, custom(Ordered(key)), values).finish_s, expected, rtol=1e-9
+    )
 
 
 def test_a_python_weight_makes_queues() -> None:
     def weight(view: View, values: Values) -> Any:
         return [max(1.0, float(n)) for n in view.receivers]
 
-    trace = random_trace(random.Random(3))
+    trace = EDGE_TRACES["65 ports"]
     expected = finish(trace, "asebf", queue__first_threshold_mb=1.0)
     values = {"queue.first_threshold_mb": 1.0}
-    found = run(trace, custom(Queues(weight), "width"), values).finish_s
-    np.testing.assert_array_equal(found, expected)
+    finish_s = run(trace, custom(Queues(weight), "width"), values).finish_s
+    np.testing.assert_array_equal(finish_s, expected)
 
 
 def test_attained_bytes_grow_as_the_rates_say() -> None:

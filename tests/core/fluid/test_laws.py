@@ -19,17 +19,12 @@ from core.fluid.state import FluidState
 from core.fluid.stepping import decisions
 from core.schedulers import schedulers
 from core.trace import Floats, Ints, Trace, from_flows
-from tests.fluid_cases import GIGABIT, SCHEDULERS, random_trace, random_values
+from tests.fluid_cases import SCHEDULERS
 from tests.profiles import examples
+from tests.strategies import GIGABIT, SHIFTS, traces, values
 
-SEEDS = st.integers(0, 10**9)
 COFLOW_LEVEL = [s for s in SCHEDULERS if s not in ("fair", "srpt")]
 many = examples(60)
-
-
-def case(seed: int) -> tuple[Trace, dict[str, Any]]:
-    r = random.Random(seed)
-    return random_trace(r), random_values(r)
 
 
 def cct(trace: Trace, scheduler: str, values: dict[str, Any]) -> Floats:
@@ -50,10 +45,11 @@ def ports_of(trace: Trace) -> tuple[Ints, Ints]:
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
-@given(seed=SEEDS)
+@given(trace=traces(), values=values())
 @many
-def test_ports_carry_no_more_than_they_can(scheduler: str, seed: int) -> None:
-    trace, values = case(seed)
+def test_ports_carry_no_more_than_they_can(
+    scheduler: str, trace: Trace, values: dict[str, Any]
+) -> None:
     sender, receiver = ports_of(trace)
     capacity = np.full(2 * trace.ports, GIGABIT * values["fabric.gbps"])
     for step in decisions(trace, schedulers()[scheduler], values):
@@ -66,10 +62,11 @@ def test_ports_carry_no_more_than_they_can(scheduler: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
-@given(seed=SEEDS)
+@given(trace=traces(), values=values())
 @many
-def test_the_active_coflows_are_those_with_bytes_left(scheduler: str, seed: int) -> None:
-    trace, values = case(seed)
+def test_the_active_coflows_are_those_with_bytes_left(
+    scheduler: str, trace: Trace, values: dict[str, Any]
+) -> None:
     last = -1.0
     for step in decisions(trace, schedulers()[scheduler], values):
         left = np.bincount(trace.coflow_of_flow, step.left_bytes, len(trace))
@@ -81,11 +78,12 @@ def test_the_active_coflows_are_those_with_bytes_left(scheduler: str, seed: int)
 
 
 @pytest.mark.parametrize("scheduler", [*COFLOW_LEVEL, "fair"])
-@given(seed=SEEDS)
+@given(trace=traces(), values=values())
 @many
-def test_backfill_leaves_no_flow_with_both_ports_free(scheduler: str, seed: int) -> None:
+def test_backfill_leaves_no_flow_with_both_ports_free(
+    scheduler: str, trace: Trace, values: dict[str, Any]
+) -> None:
     """Max-min over all flows leaves none either; a matching leaves no port of a flow free."""
-    trace, values = case(seed)
     values["engine.backfill"] = True
     sender, receiver = ports_of(trace)
     for step in decisions(trace, schedulers()[scheduler], values):
@@ -94,11 +92,10 @@ def test_backfill_leaves_no_flow_with_both_ports_free(scheduler: str, seed: int)
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
-@given(seed=SEEDS)
+@given(trace=traces(), values=values())
 @many
-def test_bytes_are_conserved(scheduler: str, seed: int) -> None:
+def test_bytes_are_conserved(scheduler: str, trace: Trace, values: dict[str, Any]) -> None:
     """Between two decisions a live flow loses rate · time, and what has gone was carried."""
-    trace, values = case(seed)
     values["engine.trigger"] = "flow"
     carried = np.zeros(len(trace.src))
     for step, following in pairwise(decisions(trace, schedulers()[scheduler], values)):
@@ -147,18 +144,19 @@ def test_loads_are_what_the_flows_have_left(scheduler: str, trigger: str) -> Non
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
-@given(seed=SEEDS)
+@given(trace=traces(), values=values())
 @many
-def test_no_coflow_beats_its_bottleneck(scheduler: str, seed: int) -> None:
-    trace, values = case(seed)
+def test_no_coflow_beats_its_bottleneck(
+    scheduler: str, trace: Trace, values: dict[str, Any]
+) -> None:
     outcome = run(trace, schedulers()[scheduler], values)
     assert np.all(outcome.finish_s - outcome.start_s >= outcome.gamma_s * (1 - 1e-9) - 1e-8)
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
-@given(seed=SEEDS)
+@given(trace=traces(), values=values())
 @many
-def test_all_is_done_in_time(scheduler: str, seed: int) -> None:
+def test_all_is_done_in_time(scheduler: str, trace: Trace, values: dict[str, Any]) -> None:
     """While coflows are active a port is full, so one port's time for all bytes is enough.
 
     With trigger=coflow the ports of an ended flow may idle, and the rates at the last decision
@@ -167,7 +165,6 @@ def test_all_is_done_in_time(scheduler: str, seed: int) -> None:
     1 / its flows of a port each, or that part of the queue's share; `fair` serves every flow
     with at least 1 / all flows.
     """
-    trace, values = case(seed)
     delta = values["engine.interval_ms"] / 1e3
     capacity = GIGABIT * values["fabric.gbps"]
     waits = (len(trace.src) + 1) * delta
@@ -185,10 +182,11 @@ def test_all_is_done_in_time(scheduler: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("scheduler", COFLOW_LEVEL[:5])
-@given(seed=SEEDS)
+@given(trace=traces(), values=values())
 @many
-def test_a_lone_coflow_under_madd_finishes_at_gamma(scheduler: str, seed: int) -> None:
-    trace, values = case(seed)
+def test_a_lone_coflow_under_madd_finishes_at_gamma(
+    scheduler: str, trace: Trace, values: dict[str, Any]
+) -> None:
     values["engine.interval_ms"] = 0.0
     first, last = trace.first_flow[:2]
     flows = zip(
@@ -200,40 +198,42 @@ def test_a_lone_coflow_under_madd_finishes_at_gamma(scheduler: str, seed: int) -
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
-@given(seed=SEEDS)
+@given(trace=traces(), values=values())
 @many
-def test_twice_the_bytes_and_gaps_take_twice_as_long(scheduler: str, seed: int) -> None:
-    trace, values = case(seed)
+def test_twice_the_bytes_and_gaps_take_twice_as_long(
+    scheduler: str, trace: Trace, values: dict[str, Any]
+) -> None:
     double = changed(trace, size_bytes=trace.size_bytes * 2, arrival_s=trace.arrival_s * 2)
-    more = values | {
+    doubled = values | {
         "engine.interval_ms": values["engine.interval_ms"] * 2,
         "queue.first_threshold_mb": values["queue.first_threshold_mb"] * 2,
     }
     expected = 2 * cct(trace, scheduler, values)
-    np.testing.assert_allclose(cct(double, scheduler, more), expected, rtol=1e-9, atol=4e-9)
+    np.testing.assert_allclose(cct(double, scheduler, doubled), expected, rtol=1e-9, atol=4e-9)
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
-@given(seed=SEEDS)
+@given(trace=traces(), values=values())
 @many
-def test_twice_the_bytes_on_twice_the_capacity_take_as_long(scheduler: str, seed: int) -> None:
-    trace, values = case(seed)
+def test_twice_the_bytes_on_twice_the_capacity_take_as_long(
+    scheduler: str, trace: Trace, values: dict[str, Any]
+) -> None:
     double = changed(trace, size_bytes=trace.size_bytes * 2)
-    more = values | {
+    doubled = values | {
         "fabric.gbps": values["fabric.gbps"] * 2,
         "queue.first_threshold_mb": values["queue.first_threshold_mb"] * 2,
     }
     expected = cct(trace, scheduler, values)
-    np.testing.assert_allclose(cct(double, scheduler, more), expected, rtol=1e-9, atol=4e-9)
+    np.testing.assert_allclose(cct(double, scheduler, doubled), expected, rtol=1e-9, atol=4e-9)
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
-@given(seed=SEEDS)
+@given(trace=traces(), values=values(), shift=SHIFTS)
 @many
-def test_names_of_ports_do_not_matter(scheduler: str, seed: int) -> None:
+def test_names_of_ports_do_not_matter(
+    scheduler: str, trace: Trace, values: dict[str, Any], shift: int
+) -> None:
     """Shifting all hosts keeps the order of flows, which breaks ties in backfill and srpt."""
-    trace, values = case(seed)
-    shift = random.Random(seed).choice([1, 60, 64, 70])
     moved = changed(trace, ports=trace.ports + shift, src=trace.src + shift, dst=trace.dst + shift)
     np.testing.assert_allclose(
         cct(moved, scheduler, values), cct(trace, scheduler, values), rtol=1e-9, atol=2e-9
@@ -241,15 +241,16 @@ def test_names_of_ports_do_not_matter(scheduler: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("scheduler", ["aalo", "asebf", "fair"])
-@given(seed=SEEDS)
+@given(trace=traces(), values=values(), hidden=st.integers(0, 6))
 @many
-def test_sizes_are_not_seen_before_they_show(scheduler: str, seed: int) -> None:
+def test_sizes_are_not_seen_before_they_show(
+    scheduler: str, trace: Trace, values: dict[str, Any], hidden: int
+) -> None:
     """Give the last flow of a coflow more bytes: nothing differs before that coflow's old end.
 
     The coflow keeps one flow, so that its end is that of the flow.
     """
-    trace, values = case(seed)
-    hidden = random.Random(seed).randrange(len(trace))
+    hidden %= len(trace)
 
     def with_size(size: float) -> Trace:
         coflows = []

@@ -73,7 +73,7 @@ def test_a_parameter_with_a_condition_is_read_only_where_it_holds() -> None:
 @pytest.mark.parametrize("text", ["3,2", "'3 2 x'", "'3 2 -1'", "'3 2 1 1'"])
 def test_weights_that_do_not_fit_are_found_before_anything_runs(text: str) -> None:
     words = ("scheduler=aalo", "workload=toy", "queue.between=wfq", "queue.count=3")
-    with pytest.raises(ParameterError, match=r"queue\.weights=.*needs 3 numbers > 0"):
+    with pytest.raises(ParameterError, match=r"queue\.weights=.*give 3 numbers > 0"):
         plan(*words, f"queue.weights={text}")
     assert len(plan(*words, "queue.weights=3 2 1").points) == 1
 
