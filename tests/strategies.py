@@ -76,7 +76,7 @@ def values(draw: st.DrawFn, **fixed: Any) -> dict[str, Any]:
     drawn["queue.weights"] = None
     if drawn["queue.between"] == "wfq":
         drawn["queue.weights"] = draw(weights(drawn["queue.count"]))
-    return drawn | {key.replace("__", "."): value for key, value in fixed.items()}
+    return drawn | by_key(**fixed)
 
 
 def capacities(ports: int) -> st.SearchStrategy[Capacities]:

@@ -372,7 +372,7 @@ def test_points_of_the_same_grid_are_kept(tmp_path):
     assert (path / "points.parquet").stat().st_mtime_ns == before.st_mtime_ns
 
 
-def test_damaged_points_of_the_same_grid_are_written_anew(tmp_path):
+def test_damaged_points_of_the_same_grid_are_written_again(tmp_path):
     path = tmp_path / "d"
     with opened(path) as dataset:
         dataset.write_points(grid(*(f"p{k}" for k in range(500))), "one")
@@ -529,7 +529,7 @@ def test_a_part_that_cannot_be_reached_is_not_set_aside(tmp_path, monkeypatch):
     assert not (tmp_path / "d" / "damaged").exists()
 
 
-def test_damaged_points_are_set_aside_and_written_anew(tmp_path):
+def test_damaged_points_are_set_aside_and_written_again(tmp_path):
     with opened(tmp_path / "d") as dataset:
         dataset.write_points(grid("a"))
         dataset.add(row("a"))
@@ -846,7 +846,7 @@ def test_an_error_of_the_store_is_not_raised_twice(tmp_path, faulty):
     assert not isinstance(caught.value.__context__, StoreError)
 
 
-def test_what_is_buffered_is_written_when_the_block_ends_in_an_exception(tmp_path):
+def test_an_exception_in_the_block_loses_no_buffered_row(tmp_path):
     def run() -> None:
         with opened(tmp_path / "d") as dataset:
             dataset.add(row("a"))
