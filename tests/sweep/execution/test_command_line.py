@@ -126,7 +126,7 @@ def test_a_second_sweep_in_one_directory_is_refused(tmp_path) -> None:
     with DatasetWriter.open(tmp_path / "out"):
         done = here("scheduler=aalo", "executor=local", "output.dir=out", *SMALL, cwd=tmp_path)
     assert done.returncode == 2
-    assert done.stderr.startswith("error: out: another sweep is writing to it; wait, or")
+    assert done.stderr.startswith("error: out: another sweep is writing to it; wait for its end")
     assert len(done.stderr.splitlines()) == 1
 
 
