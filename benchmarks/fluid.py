@@ -101,12 +101,12 @@ def main() -> None:
     parser.add_argument("--trace", metavar="FILE", help="a trace in the coflow-benchmark format")
     parser.add_argument("--cold", action="store_true", help="time compiling instead")
     parser.add_argument("scheduler", nargs="*", help="all if none is named")
-    given = parser.parse_args()
-    names = given.scheduler or sorted(n for n, s in schedulers().items() if "fluid" in s.rules)
-    if given.cold:
+    arguments = parser.parse_args()
+    names = arguments.scheduler or sorted(n for n, s in schedulers().items() if "fluid" in s.rules)
+    if arguments.cold:
         compiling(names)
     else:
-        running(load(given.trace), names)
+        running(load(arguments.trace), names)
 
 
 if __name__ == "__main__":

@@ -126,31 +126,27 @@ def in_process(size: Size, case: Case) -> dict[str, float] | None:
 Rows = list[tuple[Size, Case, dict[str, float]]]
 
 
-def measure_all(sizes: Sequence[Size]) -> tuple[Rows, list[str]]:
-    """Measure every size and case, and say what was left out.
+def measure_all(sizes: Sequence[Size]) -> tuple[Rows, int]:
+    """Measure every size and case; return also how many runs were left out.
 
-    After a case was too slow, it is left out for the larger sizes of that axis.
+    After a case was too slow, it is left out for the larger sizes of that axis; all are left out
+    once the whole has taken `BUDGET_S`.
     """
     for case in CASES:  # compile once, outside the limit
         measure(Size("", 4, 4, 4), case)
     began = time.monotonic()
     rows: Rows = []
-    missing: list[str] = []
+    missing = 0
     slow: set[tuple[str, Case]] = set()
     for size in sizes:
         for case in CASES:
-            why = "larger than one that was too slow" if (size.axis, case) in slow else ""
-            if time.monotonic() - began > BUDGET_S:
-                why = f"the whole had taken {BUDGET_S} s"
-            found = None if why else in_process(size, case)
-            if found is not None:
-                rows.append((size, case, found))
-                continue
-            slow.add((size.axis, case))
-            missing.append(
-                f"{size.ports} ports, {size.coflows} coflows, {size.flows} flows each, "
-                f"{case.scheduler}, trigger={case.trigger}: {why or f'over {LIMIT_S} CPU s'}"
-            )
+            skipped = (size.axis, case) in slow or time.monotonic() - began > BUDGET_S
+            measures = None if skipped else in_process(size, case)
+            if measures is None:
+                slow.add((size.axis, case))
+                missing += 1
+            else:
+                rows.append((size, case, measures))
     return rows, missing
 
 
@@ -163,20 +159,20 @@ def exponent(x: Sequence[float], seconds: Sequence[float]) -> str:
     return f"{np.polyfit(logs[:, 0], logs[:, 1], 1)[0]:.2f} ({len(pairs)})"
 
 
-def report(rows: Rows) -> str:
+def tables(rows: Rows) -> str:
     """Return the exponents and every measurement as Markdown tables."""
     text = "| scheduler | trigger | coflows | ports | flows | flows × events | events × ports |\n"
     text += "|---|---|" + "--:|" * 5 + "\n"
     for case in CASES:
-        own = [(size, found) for size, c, found in rows if c == case]
+        of_case = [(size, measures) for size, c, measures in rows if c == case]
         cells = []
         for axis in AXES:
-            along = [(s, f) for s, f in own if s.axis == axis]
+            along = [(s, f) for s, f in of_case if s.axis == axis]
             x = [f["flows"] if axis == "flows" else getattr(s, axis) for s, f in along]
             cells.append(exponent(x, [f["seconds"] for _, f in along]))
-        seconds = [f["seconds"] for _, f in own]
-        cells.append(exponent([f["flows"] * f["events"] for _, f in own], seconds))
-        cells.append(exponent([s.ports * f["events"] for s, f in own], seconds))
+        seconds = [f["seconds"] for _, f in of_case]
+        cells.append(exponent([f["flows"] * f["events"] for _, f in of_case], seconds))
+        cells.append(exponent([s.ports * f["events"] for s, f in of_case], seconds))
         text += f"| `{case.scheduler}` | {case.trigger} | {' | '.join(cells)} |\n"
     text += "\n| ports | coflows | flows | scheduler | trigger | events | CPU s | peak MB "
     text += "| µs / event |\n|--:|--:|--:|---|---|" + "--:|" * 4 + "\n"
@@ -197,12 +193,12 @@ def draw(rows: Rows, path: Path) -> None:
     mpl.rcParams["svg.hashsalt"] = "coflow-sweep"  # the same picture is the same file
     figure, (left, right) = plt.subplots(1, 2, figsize=(9, 3.8), layout="constrained")
     for colour, case in zip(COLOURS, CASES, strict=True):
-        own = [f for _, c, f in rows if c == case]
-        work = [f["flows"] * f["events"] for f in own]
+        of_case = [f for _, c, f in rows if c == case]
+        work = [f["flows"] * f["events"] for f in of_case]
         style: dict[str, Any] = {"s": 16, "color": colour}
         label = f"{case.scheduler}, trigger={case.trigger}"
-        left.scatter(work, [f["seconds"] for f in own], label=label, **style)
-        right.scatter([f["flows"] for f in own], [f["peak_mb"] for f in own], **style)
+        left.scatter(work, [f["seconds"] for f in of_case], label=label, **style)
+        right.scatter([f["flows"] for f in of_case], [f["peak_mb"] for f in of_case], **style)
     work = [f["flows"] * f["events"] for _, _, f in rows]
     ends = np.array([min(work), max(work)])
     lowest = max(min(f["seconds"] for _, _, f in rows), 1e-3)
@@ -241,16 +237,20 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n", 1)[0])
     parser.add_argument("--quick", action="store_true", help="a few small sizes, no files")
     parser.add_argument("--one", help=argparse.SUPPRESS)
-    given = parser.parse_args()
-    if given.one:
+    arguments = parser.parse_args()
+    if arguments.one:
         resource.setrlimit(resource.RLIMIT_CPU, (LIMIT_S, LIMIT_S + 5))
-        size, case = json.loads(given.one)
+        size, case = json.loads(arguments.one)
         print(json.dumps(measure(Size(*size), Case(*case))))
         return
-    rows, missing = measure_all(QUICK if given.quick else FULL)
-    table = report(rows) + "".join(f"\nLeft out: {text}.\n" for text in missing)
+    rows, missing = measure_all(QUICK if arguments.quick else FULL)
+    table = tables(rows)
+    if missing:
+        table += (
+            f"\nLeft out: {missing} runs of more than {LIMIT_S} CPU s, or larger than such a one.\n"
+        )
     print(table)
-    if not given.quick:
+    if not arguments.quick:
         draw(rows, ROOT / "docs" / "scaling.svg")
         page = PAGE.format(
             python=platform.python_version(),

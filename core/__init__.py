@@ -24,8 +24,10 @@ What all of them use:
 `core.engine`          `Engine` and `Scheduler`: the records that they export
 `core.queues`          `queue.*` and `width`: the parameters that both engines share
 `core.plugins`         finds the records that the files of a package export
+`core.shipped`         which modules are shipped; a fingerprint of a user's own
 `core.statistics`      means, intervals and gaps, the same for tables and reports
 `core.watch`           how many coflows of the running simulation are done, for other threads
+`core.notes`            notes of a simulation to the user
 `core.jit`             the only place that sets numba's options
 `core.errors`          every error that is raised on purpose
 =====================  =============================================================================

@@ -10,8 +10,9 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
+from core.errors import GridError
 from core.outcome import Outcome
-from core.parameters import Parameter, Values
+from core.parameters import Parameter, Values, problem_of
 from core.trace import Trace
 
 
@@ -21,6 +22,10 @@ class Rule(Protocol):
     @property
     def parameters(self) -> tuple[Parameter, ...]:
         """Parameters that the rule reads."""
+
+    @property
+    def uses_sizes(self) -> bool:
+        """Whether its rates depend on sizes of flows, so that the scheduler is clairvoyant."""
 
 
 @dataclass(frozen=True)
@@ -39,6 +44,8 @@ class Scheduler:
         What it may look at: sizes; ports and attained bytes; attained bytes alone.
     rules : mapping of str to Rule
         By engine name. An engine that is not listed cannot run the scheduler.
+    version : int
+        To be raised when a shipped scheduler's numbers change; then it enters the points' ids.
     """
 
     name: str
@@ -46,6 +53,33 @@ class Scheduler:
     source: str
     info: Literal["clairvoyant", "width", "blind"]
     rules: Mapping[str, Rule]
+    version: int = 1
+
+    def problem(self) -> str | None:
+        """Say what is wrong with the record; None where nothing is."""
+        if self.info not in ("clairvoyant", "width", "blind"):
+            return f"info={self.info!r}: allowed is one of clairvoyant, width, blind"
+        for engine, rule in self.rules.items():
+            parameters = getattr(rule, "parameters", None)
+            if parameters is None:
+                return (
+                    f"rules[{engine!r}] is a {type(rule).__name__} and has no parameters; use a "
+                    f"rule of core.{engine}"
+                )
+            if problem := problem_of(parameters):
+                return f"rules[{engine!r}]: {problem}"
+        return None
+
+
+def check_info(scheduler: Scheduler, engine: str) -> None:
+    """Raise `GridError` if a rule's rates depend on sizes that the scheduler may not look at."""
+    rule = scheduler.rules[engine]
+    if rule.uses_sizes and scheduler.info != "clairvoyant":
+        raise GridError(
+            f"scheduler={scheduler.name} declares info={scheduler.info}, but its rule "
+            f"{type(rule).__name__} for engine={engine} sets rates by the sizes of flows: declare "
+            "info=clairvoyant, or take a rule that needs no sizes (Queues, FairPerFlow)"
+        )
 
 
 @dataclass(frozen=True)

@@ -7,6 +7,7 @@
     │   ├── ParameterError    a value outside what its declaration allows
     │   ├── TraceError        a trace file that breaks a rule of its format
     │   ├── ShuffleError      keys, splits or buckets that cannot be shuffled
+    │   ├── PluginError       a file of a scheduler, workload or partitioner that cannot be used
     │   ├── GridError         a grid that cannot be planned
     │   └── StoreError        an output directory or dataset that cannot be used
     └── SimulationError       an engine that cannot go on (a stalled clock, an overflow)
@@ -38,6 +39,10 @@ class ShuffleError(InputError):
     """Keys, splits or buckets that cannot be shuffled; the message names the row and the rule."""
 
 
+class PluginError(InputError):
+    """A file that adds a scheduler, workload, partitioner or figure and cannot be used."""
+
+
 class GridError(InputError):
     """A grid that cannot be planned."""
 
@@ -50,7 +55,7 @@ class SimulationError(CoflowSweepError):
     """An engine that cannot go on; the message holds the state that explains it."""
 
 
-def nearest(name: str, known: Iterable[str]) -> str:
+def nearest(name: str, names: Iterable[str]) -> str:
     """Return ``" (did you mean 'x'?)"`` for the closest known name, or an empty string.
 
     >>> nearest("asbef", ["aalo", "asebf"])
@@ -58,5 +63,5 @@ def nearest(name: str, known: Iterable[str]) -> str:
     >>> nearest("zzz", ["aalo", "asebf"])
     ''
     """
-    close = difflib.get_close_matches(name, list(known), n=1, cutoff=0.6)
+    close = difflib.get_close_matches(name, list(names), n=1, cutoff=0.6)
     return f" (did you mean {close[0]!r}?)" if close else ""

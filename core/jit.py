@@ -2,13 +2,13 @@
 
 Numba's disk cache notices a change in the file of a kernel but not in the other files that it
 calls, so the cache directory is named after a hash of every source that a kernel can see: new
-code never meets old machine code. Numba also compiles anew when the same code lies elsewhere, as
+code never meets old machine code. Numba also compiles again when the same code lies elsewhere, as
 on Ray's workers after each start; here a kernel of ``core`` is known by what it is, wherever it
 lies. Its machine code is kept by processor. Only entry points, the kernels that Python calls, are
 kept on disk; their machine code contains everything that they call.
 
 Trouble with the disk never ends a run: without a directory to write to, or with a damaged file
-in it, kernels are compiled anew.
+in it, kernels are compiled again.
 """
 
 from __future__ import annotations
@@ -45,14 +45,14 @@ def kernel_sources() -> tuple[Path, ...]:
     """
     files = {path: path.read_text(encoding="utf-8") for path in sorted(_ROOT.rglob("*.py"))}
     imports = {path: set(_imported(text)) for path, text in files.items()}
-    found = {path for path, used in imports.items() if Path(__file__) in used}
-    found.add(Path(__file__))
-    frontier = list(found)
+    modules = {path for path, used in imports.items() if Path(__file__) in used}
+    modules.add(Path(__file__))
+    frontier = list(modules)
     while frontier:
-        new = imports[frontier.pop()] - found
-        found |= new
+        new = imports[frontier.pop()] - modules
+        modules |= new
         frontier += new
-    return tuple(sorted(found))
+    return tuple(sorted(modules))
 
 
 def _imported(source: str) -> list[Path]:
@@ -90,15 +90,15 @@ def cache_directory() -> Path | None:
     ``COFLOW_SWEEP_CACHE`` or the user's cache directory; where that cannot be written, one in
     the system's temporary directory.
     """
-    given = os.environ.get("COFLOW_SWEEP_CACHE")
+    directory = os.environ.get("COFLOW_SWEEP_CACHE")
     user = os.getuid() if hasattr(os, "getuid") else 0
     roots = (
-        Path(given) if given else Path(platformdirs.user_cache_dir("coflow-sweep")),
+        Path(directory) if directory else Path(platformdirs.user_cache_dir("coflow-sweep")),
         Path(tempfile.gettempdir()) / f"coflow-sweep-{user}",
     )
     for root in roots:
         path = root / f"kernels-{source_hash()}"
-        # The cache holds machine code: nobody else may be able to put some there.
+        # The cache holds machine code: no other user may write to it.
         with contextlib.suppress(OSError):
             path.mkdir(mode=0o700, parents=True, exist_ok=True)
             tempfile.TemporaryFile(dir=path).close()
@@ -141,18 +141,18 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
 
     def load_overload(self, sig: Any, target_context: Any) -> Any:
         """Return compiled code or None; after None the kernel's lock is held until the save."""
-        found = self._load(sig, target_context)
-        if found is None and self._lock is None:
+        code = self._load(sig, target_context)
+        if code is None and self._lock is None:
             name = f"{self._impl.filename_base}.lock"
             lock = FileLock(str(Path(self.cache_path) / name), timeout=_COMPILE_SECONDS)
             # Without a lock the worst is that two processes compile the same.
             with contextlib.suppress(OSError, Timeout, NotImplementedError):
                 lock.acquire()
                 self._lock = lock
-            found = self._load(sig, target_context)
-            if found is not None:
+            code = self._load(sig, target_context)
+            if code is not None:
                 self._unlock()
-        return found
+        return code
 
     def save_overload(self, sig: Any, data: Any) -> None:
         """Write compiled code to disk if that is possible."""
@@ -163,7 +163,7 @@ class _KernelCache(FunctionCache):  # type: ignore[misc]
             self._unlock()
 
     def unlocking(self, compile_: F) -> F:
-        """Return numba's compile, after a failure of which nobody waits for this process."""
+        """Return numba's compile; when it fails, waiting processes go on at once."""
 
         def compile_or_unlock(*args: Any) -> Any:
             try:

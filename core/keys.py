@@ -8,15 +8,18 @@ as long as something declares it.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cache, lru_cache
 from types import MappingProxyType
+from typing import Any
 
 from core import registry
+from core.metrics import METRICS, SHUFFLE_METRICS
 from core.parameters import Parameter, column_of
+from core.plugins import Records
 from core.schedulers import schedulers
-from core.shuffle.axes import PARTITIONER
+from core.shuffle.axes import PARTITIONER, shuffle_parameters
 from core.shuffle.axes import SEED as SHUFFLE_SEED
 from core.shuffle.parameters import REDUCE_PARAMETERS
 from core.shuffle.partitioners import partitioners
@@ -26,6 +29,7 @@ from core.workloads import workloads
 __all__ = [
     "KIND",
     "REPEATS",
+    "RESERVED",
     "SEEDS",
     "SEED_KEYS",
     "Declaration",
@@ -47,6 +51,16 @@ SEED_KEYS = frozenset({"seed", *SEEDS})
 
 REPEATS = ("replicate", "seed", *map(column_of, SEEDS))
 """Columns that tell replicates apart: rows that differ only in these are averaged."""
+
+
+RESERVED = frozenset(
+    {
+        *(*KIND, *REPEATS[:2], "point_id", "trace_id", "grid_row", "run"),
+        *("status", "error", "traceback", "wall_s", "host"),
+        *(metric.name for metric in (*METRICS, *SHUFFLE_METRICS)),
+    }
+)
+"""Columns of a dataset that are no parameters."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +86,11 @@ class Declaration:
 
 @cache
 def declarations() -> MappingProxyType[str, tuple[Declaration, ...]]:
-    """Return every declaration of every key: of schedulers first, then engines, then workloads."""
+    """Return every declaration of every key: of schedulers first, then engines, then workloads.
+
+    A file of the user's own that contradicts shipped declarations counts as broken.
+    """
+    _set_aside_contradictions()
     by_key: dict[str, list[Declaration]] = {}
     for declaration in _declared():
         by_key.setdefault(declaration.parameter.key, []).append(declaration)
@@ -98,23 +116,44 @@ def parameters() -> MappingProxyType[str, Parameter]:
 
     Two workloads may declare one key with different defaults or ranges; its type and unit are
     the same everywhere.
-
-    Raises
-    ------
-    TypeError
-        Two declarations of one key that differ in type or unit, or two keys with one column.
     """
-    by_key: dict[str, Parameter] = {}
-    key_by_column: dict[str, str] = {}
-    for key, declared in sorted(declarations().items()):
-        by_key[key] = first = declared[0].parameter
-        for declaration in declared[1:]:
-            other = declaration.parameter
-            if (first.kind, first.unit) != (other.kind, other.unit):
-                raise TypeError(f"{key} is declared twice, with another type or unit")
-        if (other_key := key_by_column.setdefault(first.column, key)) != key:
-            raise TypeError(f"{key} and {other_key} would share the column {first.column}")
-    return MappingProxyType(by_key)
+    return MappingProxyType(
+        {key: declared[0].parameter for key, declared in sorted(declarations().items())}
+    )
+
+
+def _set_aside_contradictions() -> None:
+    """Treat as broken what gives a key another type or unit, or two keys one column."""
+    by_column = {p.column: p for engine in registry.engines().values() for p in engine.parameters}
+    for records, name, of_owner in sorted(_owners(), key=lambda owner: owner[0].is_own(owner[1])):
+        if problem := next(filter(None, (_contradiction(p, by_column) for p in of_owner)), None):
+            records.set_aside(name, problem)
+            shuffle_parameters.cache_clear()
+        else:
+            by_column |= {p.column: by_column.get(p.column, p) for p in of_owner}
+
+
+def _owners() -> Iterator[tuple[Records[Any], str, list[Parameter]]]:
+    for name, scheduler in [*schedulers().items()]:
+        yield schedulers(), name, [p for r in scheduler.rules.values() for p in r.parameters]
+    for name, partitioner in [*partitioners().items()]:
+        yield partitioners(), name, [*partitioner.parameters]
+    for name, workload in [*workloads().items()]:
+        yield workloads(), name, [*workload.parameters]
+
+
+def _contradiction(parameter: Parameter, by_column: Mapping[str, Parameter]) -> str | None:
+    if parameter.column in RESERVED:
+        return f"{parameter.key}: every dataset has a column {parameter.column}; rename the key"
+    other = by_column.get(parameter.column, parameter)
+    if other.key != parameter.key:
+        return f"{parameter.key} would share the column {parameter.column} with {other.key}"
+    if (other.kind, other.unit) != (parameter.kind, parameter.unit):
+        return (
+            f"{parameter.key} is a {parameter.kind.__name__} [{parameter.unit}]; elsewhere it is "
+            f"declared as a {other.kind.__name__} [{other.unit}]"
+        )
+    return None
 
 
 @cache

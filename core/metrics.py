@@ -120,7 +120,7 @@ def summarise(trace: Trace, outcome: Outcome) -> dict[str, int | float | None]:
         "mean_slowdown": mean(cct[busy] / outcome.gamma_s[busy]),
         "share_below_1000s": float(np.count_nonzero(cct < 1000.0) / len(cct)),
         "bound_s": outcome.bound_s,
-        "gap": gap(mean_cct, outcome.bound_s),
+        "gap": gap(mean_cct, outcome.bound_s, outcome.error_s),
         "events": outcome.events,
         **_shuffled(trace, outcome),
     }

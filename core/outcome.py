@@ -27,6 +27,9 @@ class Outcome:
         CCT from an engine that knows it better than the difference of two large times.
     bound_s : float, optional
         Lower bound on the mean CCT [s], from an engine whose schedules cannot beat it.
+    error_s : float
+        The mean CCT may be too small by this much, because the engine lets events that are very
+        close happen together [s].
     """
 
     start_s: Floats
@@ -37,6 +40,7 @@ class Outcome:
     events: int
     exact_cct_s: Floats | None = None
     bound_s: float | None = None
+    error_s: float = 0.0
 
     @property
     def cct_s(self) -> Floats:

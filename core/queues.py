@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
-from core.parameters import Parameter
+from core.notes import note
+from core.parameters import Parameter, Values, number
 from core.trace import Floats, Ints
 
 FIRST_THRESHOLD = Parameter(
@@ -33,6 +34,25 @@ WIDTH = Parameter(
     "the sum of both, or its flows",
     choices=("receiver", "sender", "max", "min", "sum", "flows"),
 )
+
+
+def note_if_unreached(trace: str, scheduler: str, values: Values, key_mb: Floats) -> None:
+    """Add a note where no coflow reaches the first threshold, so that queues cannot matter.
+
+    Parameters
+    ----------
+    trace, scheduler : str
+        Their names.
+    values : mapping
+    key_mb : array of float64, shape (n,)
+        Bytes of each coflow over its weight, all sent [MB of the threshold].
+    """
+    threshold = number(values, FIRST_THRESHOLD.key)
+    if values[COUNT.key] != 1 and key_mb.max(initial=0.0) <= threshold:
+        note(
+            f"{FIRST_THRESHOLD.key}={threshold:.12g}: no coflow of {trace} reaches it, so "
+            f"scheduler={scheduler} keeps all in the first queue, in the order of arrival"
+        )
 
 
 def widths(kind: str, senders: Ints, receivers: Ints, flows: Ints) -> Floats:

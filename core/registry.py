@@ -1,11 +1,11 @@
-"""Everything that can be named on the command line: engines, schedulers, workloads, parameters."""
+"""Engines by name, what a point of a kind reads, and how it runs."""
 
 from __future__ import annotations
 
 from functools import cache
 
 from core.coflowsim import ENGINE as COFLOWSIM
-from core.engine import Engine
+from core.engine import Engine, check_info
 from core.errors import GridError
 from core.fluid import ENGINE as FLUID
 from core.outcome import Outcome
@@ -24,7 +24,7 @@ def engines() -> dict[str, Engine]:
 
 
 def reads(scheduler: str, engine: str, workload: str) -> tuple[Parameter, ...]:
-    """Return the parameters that a point may read, conditions after what they are about.
+    """Return the parameters that a point may read, each after the parameters that its `when` names.
 
     Raises
     ------
@@ -48,12 +48,13 @@ def reads(scheduler: str, engine: str, workload: str) -> tuple[Parameter, ...]:
 
 
 def check(engine: str, scheduler: str, values: Values) -> None:
-    """Check what a point's values have to be together.
+    """Check values that are allowed one by one but perhaps not together.
 
     Raises
     ------
     InputError
     """
+    check_info(schedulers()[scheduler], engine)
     for_engine = engines()[engine].check
     if for_engine is not None:
         for_engine(schedulers()[scheduler], values)

@@ -49,8 +49,10 @@ def student_t(freedom: npt.ArrayLike) -> Floats:
     return np.asarray(stdtrit(freedom, 0.975), np.float64)
 
 
-def gap(mean_s: float | None, bound_s: float | None) -> float | None:
+def gap(mean_s: float | None, bound_s: float | None, error_s: float = 0.0) -> float | None:
     """Return mean / bound − 1, and 0 where the two differ by rounding only.
+
+    A mean that may be too small by `error_s` also meets a bound that it is below by no more.
 
     None where there is no bound, or where it is 0.
 
@@ -60,7 +62,8 @@ def gap(mean_s: float | None, bound_s: float | None) -> float | None:
     if mean_s is None or not bound_s:
         return None
     distance = mean_s / bound_s - 1
-    return 0.0 if abs(distance) < _ROUNDING else distance
+    rounding = max(_ROUNDING, error_s / bound_s) if distance < 0 else _ROUNDING
+    return 0.0 if abs(distance) < rounding else distance
 
 
 def gap_of_groups(

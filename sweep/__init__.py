@@ -19,6 +19,9 @@ In the order of a sweep:
 
 from __future__ import annotations
 
+import sys
+from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -26,6 +29,29 @@ if TYPE_CHECKING:
 
 __all__ = ["__version__", "load"]
 __version__ = "0.1.0"
+
+
+def _check_core() -> None:
+    """Refuse to run with another package `core` than the one beside this package."""
+    loaded = sys.modules.get("core")
+    spec = loaded.__spec__ if loaded is not None else find_spec("core")
+    origin = None if spec is None else spec.origin
+    if (
+        origin is None
+        or Path(origin).resolve().parent == Path(__file__).resolve().parents[1] / "core"
+    ):
+        return
+    text = (
+        f"{origin} hides coflow-sweep's own package 'core'; use the installed command "
+        "coflow-sweep, which does not look into the working directory, or rename the file"
+    )
+    if sys.argv[:1] == ["-m"]:  # python -m sweep, before the module is found
+        print(f"error: {text}", file=sys.stderr)
+        raise SystemExit(2)
+    raise ImportError(text)
+
+
+_check_core()
 
 
 def __getattr__(name: str) -> Any:

@@ -8,6 +8,8 @@ import sys
 import threading
 from contextlib import suppress
 
+from sweep.plain_text import flush, warn
+
 
 def run() -> int:
     """Run the command line; return the exit code."""
@@ -20,7 +22,7 @@ def run() -> int:
         code = main()
     except KeyboardInterrupt:  # before there is anything to keep, or after all is kept
         _ignore_signals()
-        print("interrupted", file=sys.stderr)
+        warn("interrupted")
         code = 130
     if (
         code == 130
@@ -30,15 +32,14 @@ def run() -> int:
         # An orderly exit would trip over a point in compiled code, over a Ray that is half
         # started, over the threads that Ray's library has left, or over one more signal.
         leave(code)
+    flush()
     return code
 
 
 def leave(code: int) -> None:
     """End the process at once; nothing but what is printed waits to be written."""
     _ignore_signals()
-    for stream in (sys.stdout, sys.stderr):
-        with suppress(OSError, ValueError):
-            stream.flush()
+    flush()
     os._exit(code)
 
 

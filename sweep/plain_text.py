@@ -7,8 +7,10 @@ as if every line had been printed.
 
 from __future__ import annotations
 
+import io
 import os
 import sys
+import unicodedata
 from contextlib import suppress
 from typing import TextIO
 
@@ -17,7 +19,9 @@ _PLAIN = {
     **dict.fromkeys("“”„", '"'),
     **dict.fromkeys("‘’", "'"),
     **{"…": "...", "×": "x", "·": "*", "→": "->", "≥": ">=", "≤": "<=", "≈": "~", "±": "+-"},
-    **{"Γ": "Gamma", "∝": "~", "σ": "sigma", "₀": "0", "²": "^2", "─": "-", "│": "|"},
+    **{"Γ": "Gamma", "γ": "gamma", "Δ": "Delta", "σ": "sigma", "µ": "u", "§": "section "},
+    **{"∝": "~", "─": "-", "│": "|"},
+    **{power: f"^{k}" for k, power in enumerate("⁰¹²³⁴⁵⁶⁷⁸⁹")},
     **dict.fromkeys("\u00a0\u2009\u202f", " "),
 }
 
@@ -42,18 +46,19 @@ def _encodable(character: str, encoding: str) -> str:
     try:
         character.encode(encoding)
     except UnicodeEncodeError:
-        return _PLAIN.get(character, "?")
+        letter = unicodedata.normalize("NFKD", character).encode("ascii", "ignore").decode()
+        return _PLAIN.get(character) or letter or "?"
     return character
 
 
 def say(text: str) -> None:
     """Print a line on standard output."""
-    _write(sys.stdout, text)
+    _write(sys.stdout, f"{text}\n")
 
 
 def warn(text: str) -> None:
     """Print a line on standard error."""
-    _write(sys.stderr, text)
+    _write(sys.stderr, f"{text}\n")
 
 
 def flush() -> None:
@@ -62,13 +67,42 @@ def flush() -> None:
         _write(stream, None)
 
 
-def _write(stream: TextIO | None, line: str | None) -> None:
+class PlainStream(io.TextIOBase):
+    """A stream that takes all that is written to it, for a library that prints by itself."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]
+        """Return the encoding of the stream, by which a library chooses lines of tables."""
+        return self._stream.encoding or "ascii"
+
+    def write(self, text: str) -> int:
+        """Write what the stream can take."""
+        _write(self._stream, text)
+        return len(text)
+
+    def flush(self) -> None:
+        """Write out what the stream holds back."""
+        _write(self._stream, None)
+
+    def isatty(self) -> bool:
+        """Whether the stream is a terminal."""
+        return self._stream.isatty()
+
+    def fileno(self) -> int:
+        """Return the stream's file."""
+        return self._stream.fileno()
+
+
+def _write(stream: TextIO | None, text: str | None) -> None:
     if stream is None:  # a program without a console
         return
     try:
-        if line is not None:
-            stream.write(plain_text(line, stream.encoding) + "\n")
-        if line is None or stream is sys.stderr:
+        if text is not None:
+            stream.write(plain_text(text, stream.encoding))
+        if text is None or stream is sys.stderr:
             stream.flush()
     except BrokenPipeError:  # the reader has read enough
         _silence(stream)

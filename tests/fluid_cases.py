@@ -1,69 +1,53 @@
-"""Random traces and parameters for the tests of the fluid engine."""
+"""What the tests of the fluid engine share: its schedulers, and traces at the edges."""
 
 from __future__ import annotations
 
-import random
-from typing import Any
+from core.trace import Trace, from_flows, from_records, make_records
 
-from core.trace import Trace, from_flows
-
-MB = 1e6
 SCHEDULERS = ("fifo", "scf", "ncf", "lcf", "varys", "aalo", "asebf", "fair", "srpt")
-GIGABIT = 1.25e8
+
+Flows = list[tuple[int, int, float]]
 
 
-def random_trace(r: random.Random) -> Trace:
-    """Few ports and coflows with sizes and gaps that make ties and exact hits likely."""
-    ports = r.randint(1, 6)
-    gap = r.choice([0.004, 0.008])
-    coflows = []
-    for k in range(r.randint(1, 7)):
-        arrival = r.choice([0, 0, 1, 2, 3, r.randint(0, 40)]) * gap
-        if r.random() < 0.5:
-            mappers = r.sample(range(ports), r.randint(1, ports))
-            reducers = r.sample(range(ports), r.randint(1, ports))
-            sizes = {j: r.randint(1, 12) * MB for j in reducers}
-            flows = [(i, j, sizes[j]) for j in reducers for i in mappers]
-        else:
-            flows = [
-                (r.randrange(ports), r.randrange(ports), r.choice([0, 1, 2, 3, 4, 5, 8, 13]) * MB)
-                for _ in range(r.randint(1, 6))
-            ]
-        coflows.append((k + 1, arrival, flows))
-    return from_flows("random", ports, coflows)
+def _trace(ports: int, *coflows: tuple[float, Flows]) -> Trace:
+    return from_flows("edge", ports, [(k, t, flows) for k, (t, flows) in enumerate(coflows)])
 
 
-def random_values(r: random.Random) -> dict[str, Any]:
-    """Return every parameter that any scheduler reads."""
-    values = _random_values(r)
-    if values["queue.between"] == "wfq" and r.random() < 0.5:
-        weights = [str(r.choice([0.5, 1, 2, 3, 7])) for _ in range(values["queue.count"])]
-        values["queue.weights"] = ",".join(weights)
-    return values
+def _across(ports: int) -> Trace:
+    """Flows between the first and last bits of all words, more than one a port."""
+    edges = [p for p in (0, 1, 62, 63, 64, 65, 127, 128) if p < ports]
+    mesh = [(i, j, 1e6 * (1 + (i + j) % 3)) for i in edges[:4] for j in edges[-4:]]
+    return _trace(ports, (0.0, mesh), (0.0, mesh[::3]), (0.01, [(edges[-1], edges[0], 4e6)]))
 
 
-def _random_values(r: random.Random) -> dict[str, Any]:
-    return {
-        "engine.trigger": r.choice(["flow", "flow", "coflow"]),
-        "engine.interval_ms": r.choice([0.0, 0.0, 0.0, 5.0, 8.0, 3.0]),
-        "engine.backfill": r.random() < 0.75,
-        "engine.within": r.choice(["equal_split", "max_min"]),
-        "fabric.local_is_free": r.random() < 0.2,
-        "fabric.gbps": r.choice([1.0, 1.0, 2.0, 0.5]),
-        "order": r.choice(["static", "remaining"]),
-        "queue.first_threshold_mb": r.choice([1.0, 2.0, 5.0]),
-        "queue.base": r.choice([2.0, 1.5, 10.0]),
-        "queue.count": r.choice([1, 2, 3, 10]),
-        "queue.threshold_mode": r.choice(["cumulative", "per_queue"]),
-        "queue.between": r.choice(["strict", "wfq"]),
-        "queue.weights": None,
-        "width": r.choice(["receiver", "sender", "max", "min", "sum", "flows"]),
-    }
-
-
-def random_capacities(r: random.Random, ports: int) -> tuple[list[float], list[float]] | None:
-    """Return capacities per port for both sides [B/s], or None for uniform ones."""
-    if r.random() < 0.7:
-        return None
-    out, into = ([r.choice([1, 2, 3]) * GIGABIT for _ in range(ports)] for _ in range(2))
-    return out, into
+EDGE_TRACES = {
+    "one flow": _trace(2, (0.0, [(0, 1, 1e6)])),
+    "one flow without bytes": _trace(2, (0.5, [(0, 1, 0.0)])),
+    "flows without bytes": _trace(
+        3, (0.0, [(0, 1, 0.0)]), (0.0, [(0, 1, 2e6), (1, 2, 0.0)]), (0.008, [(1, 2, 0.0)])
+    ),
+    "local flows": _trace(2, (0.0, [(0, 0, 3e6), (0, 1, 1e6)]), (0.004, [(1, 1, 2e6)])),
+    "one port": _trace(1, (0.0, [(0, 0, 2e6)]), (0.001, [(0, 0, 1e6)]), (0.03, [(0, 0, 1e6)])),
+    "duplicate locations": from_records(
+        "edge",
+        4,
+        [1, 2],
+        [0.0, 0.004],
+        make_records([[0, 0, 1], [1]], [[2, 2, 3], [3, 3]], [[4.0, 5.0, 1.0], [2.0, 2.0]]),
+    ),
+    "equal coflows at once": _trace(3, *[(0.25, [(0, 1, 2e6), (0, 2, 2e6)])] * 4),
+    "an arrival at a completion": _trace(
+        2, (0.0, [(0, 1, 1e6)]), (0.008, [(0, 1, 1e6)]), (0.016, [(1, 0, 1e6)])
+    ),
+    "huge and tiny": _trace(
+        3, (0.0, [(0, 1, 1e15), (1, 2, 7.0)]), (0.001, [(1, 2, 3.0)]), (0.001, [(0, 2, 1e9)])
+    ),
+    "on a threshold": _trace(
+        2, (0.0, [(0, 1, 10e6)]), (0.0, [(0, 1, 100e6)]), (0.1, [(1, 0, 1e6)])
+    ),
+    "hosts without flows": _trace(50, (0.0, [(7, 31, 3e6), (7, 40, 1e6)]), (0.0, [(31, 40, 2e6)])),
+    "64 ports": _across(64),
+    "65 ports": _across(65),
+    "129 ports": _across(129),
+}
+"""By name; sizes in bytes for ports of 1 Gb/s, where 1 MB takes 8 ms."""

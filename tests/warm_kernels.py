@@ -7,31 +7,34 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import tempfile
+from pathlib import Path
 
 HALVES = ("fluid", "coflowsim")
 SHUFFLES = (
     *("workload=shuffle_jobs", "workload.records=200", "workload.jobs=2", "shuffle.keys=20"),
-    *("workload.maps=2", "workload.reducers=2", "scheduler=aalo"),
+    *("workload.maps=2", "workload.reducers=2", "scheduler=fair", "engine=coflowsim"),
 )
 
 
 def warm(half: str) -> None:
-    """Compile the kernels of an engine; with the second one also those of the shuffles."""
-    from core import registry
+    """Run an engine's schedulers on three coflows; with the second engine every partitioner too."""
     from core.schedulers import schedulers
+    from core.shuffle.partitioners import partitioners
 
-    registry.engines()[half].warm([r for r in schedulers().values() if half in r.rules])
+    able = [name for name, record in schedulers().items() if half in record.rules]
+    _run("workload=toy", f"engine={half}", f"scheduler={','.join(able)}")
     if half == HALVES[1]:
-        from core.shuffle._base import partitioners
-        from sweep.cli.main import register
-        from sweep.cli.request import read_request
-        from sweep.grid.plan import make_plan
-        from sweep.grid.point import build_trace
+        _run(*SHUFFLES, f"shuffle.partitioner={','.join(partitioners())}")
 
-        register()
-        every = f"shuffle.partitioner={','.join(partitioners())}"
-        for point in make_plan(read_request([*SHUFFLES, every])[0]).points.without(()):
-            build_trace(point)
+
+def _run(*words: str) -> None:
+    from tests.commands import here
+
+    with tempfile.TemporaryDirectory() as folder:
+        done = here(*words, "executor=local", "output.dir=out", cwd=Path(folder))
+    if done.returncode != 0:
+        raise RuntimeError(done.stdout + done.stderr)
 
 
 def main(words: list[str]) -> int:

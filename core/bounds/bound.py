@@ -32,40 +32,40 @@ class Bound:
     port: Ints
 
 
-def isolation(found: Loads) -> Bound:
+def isolation(load: Loads) -> Bound:
     """Mean of Γ: every coflow alone in the fabric."""
-    port = np.full(len(found), NO_PORT, np.int64)
-    return Bound(evaluate(found, port), "isolation", port)
+    port = np.full(len(load), NO_PORT, np.int64)
+    return Bound(evaluate(load, port), "isolation", port)
 
 
-def single_port(found: Loads) -> Bound:
+def single_port(load: Loads) -> Bound:
     """One port, with every coflow that has load there: the port for which this proves most."""
-    order = np.argsort(found.port, kind="stable")
-    starts = np.searchsorted(found.port[order], np.arange(2 * found.ports + 1))
-    coflow = found.coflow_of_entry
-    work = (found.arrival_s[coflow[order]], found.seconds[order])
+    order = np.argsort(load.port, kind="stable")
+    starts = np.searchsorted(load.port[order], np.arange(2 * load.ports + 1))
+    coflow = load.coflow_of_entry
+    work = (load.arrival_s[coflow[order]], load.seconds[order])
     gain = srpt_by_port(*work, starts) - np.bincount(
-        found.port, weights=found.gamma_s[coflow], minlength=2 * found.ports
+        load.port, weights=load.gamma_s[coflow], minlength=2 * load.ports
     )
     best = int(np.argmax(gain))
-    port = np.full(len(found), NO_PORT, np.int64)
-    port[coflow[found.port == best]] = best
-    return Bound(evaluate(found, port), "single_port", port)
+    port = np.full(len(load), NO_PORT, np.int64)
+    port[coflow[load.port == best]] = best
+    return Bound(evaluate(load, port), "single_port", port)
 
 
-def evaluate(found: Loads, port: Ints) -> float:
+def evaluate(load: Loads, port: Ints) -> float:
     """Return the lower bound that a partition proves, from scratch [s].
 
     Parameters
     ----------
-    found : Loads
+    load : Loads
     port : array of int64, shape (n,)
         Port of each coflow or `NO_PORT`. A coflow on a port that it does not use counts as 0.
     """
-    chosen = np.flatnonzero(found.port == port[found.coflow_of_entry])
-    chosen = chosen[np.argsort(found.port[chosen], kind="stable")]
-    starts = np.searchsorted(found.port[chosen], np.arange(2 * found.ports + 1))
-    coflow = found.coflow_of_entry[chosen]
-    shared = srpt_by_port(found.arrival_s[coflow], found.seconds[chosen], starts)
-    total = math.fsum([*shared, *found.gamma_s[port == NO_PORT]])
-    return total / max(len(found), 1)
+    chosen = np.flatnonzero(load.port == port[load.coflow_of_entry])
+    chosen = chosen[np.argsort(load.port[chosen], kind="stable")]
+    starts = np.searchsorted(load.port[chosen], np.arange(2 * load.ports + 1))
+    coflow = load.coflow_of_entry[chosen]
+    shared = srpt_by_port(load.arrival_s[coflow], load.seconds[chosen], starts)
+    total = math.fsum([*shared, *load.gamma_s[port == NO_PORT]])
+    return total / max(len(load), 1)

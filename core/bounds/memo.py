@@ -11,7 +11,7 @@ from core.bounds.search import best
 from core.trace import Floats, Trace
 
 _KEPT = 16
-_known: OrderedDict[bytes, float] = OrderedDict()
+_values: OrderedDict[bytes, float] = OrderedDict()
 
 
 def bound_of(
@@ -37,10 +37,10 @@ def bound_of(
     for array in (*arrays, *fabric):
         key.update(array.data)
     name = key.digest()
-    if name not in _known:
-        found = loads(trace, out_bps=out_bps, in_bps=in_bps, local_is_free=local_is_free)
-        _known[name] = (isolation(found) if method == "isolation" else best(found)).mean_s
-    _known.move_to_end(name)
-    while len(_known) > _KEPT:
-        _known.popitem(last=False)
-    return _known[name]
+    if name not in _values:
+        load = loads(trace, out_bps=out_bps, in_bps=in_bps, local_is_free=local_is_free)
+        _values[name] = (isolation(load) if method == "isolation" else best(load)).mean_s
+    _values.move_to_end(name)
+    while len(_values) > _KEPT:
+        _values.popitem(last=False)
+    return _values[name]

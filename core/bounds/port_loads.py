@@ -92,10 +92,10 @@ def loads(
     return Loads(trace.arrival_s, trace.ports, first_entry, port[order], seconds[order], gamma)
 
 
-def _capacities(name: str, given: npt.ArrayLike | None, gbps: float, ports: int) -> Floats:
-    if given is None:
-        name, given = "gbps", np.full(ports, gbps * BYTES_PER_GBIT)
-    capacity = np.asarray(given, np.float64)
+def _capacities(name: str, bytes_per_s: npt.ArrayLike | None, gbps: float, ports: int) -> Floats:
+    if bytes_per_s is None:
+        name, bytes_per_s = "gbps", np.full(ports, gbps * BYTES_PER_GBIT)
+    capacity = np.asarray(bytes_per_s, np.float64)
     if capacity.shape != (ports,):
         raise ParameterError(f"{name} has shape {capacity.shape}, one value a port is ({ports},)")
     wrong = capacity[~((capacity > 0) & (capacity < np.inf))]

@@ -31,41 +31,41 @@ _TOGETHER = 0.06  # of the moves take along all coflows of the port that can
 _DRAWS = 4096
 
 
-def partition(found: Loads, effort: int = EFFORT, seed: int = 0) -> Bound:
+def partition(load: Loads, effort: int = EFFORT, seed: int = 0) -> Bound:
     """Search for a good partition; at least as large as isolation whatever the effort.
 
     The largest coflows are placed first, as a few of them decide most of the bound: every stage
     takes three times as many, puts each new one on the port where it adds most, and then moves
-    all of them by threshold accepting. Only the two ports of a move are scheduled anew.
+    all of them by threshold accepting. Only the two ports of a move are scheduled again.
 
     Parameters
     ----------
-    found : Loads
+    load : Loads
     effort : int
-        How many jobs are scheduled in all evaluations together, cut to 2000 an entry of `found`.
+        How many jobs are scheduled in all evaluations together, cut to 2000 an entry of `load`.
         A count and not a time limit, so that the same bound comes out on every machine.
     seed : int
         For the order of the moves.
     """
-    search = _new_search(found)
-    ranks = np.argsort(-found.gamma_s, kind="stable")[: np.count_nonzero(found.gamma_s)]
+    search = _new_search(load)
+    ranks = np.argsort(-load.gamma_s, kind="stable")[: np.count_nonzero(load.gamma_s)]
     if len(ranks) == 0:
-        return replace(isolation(found), method="partition")
+        return replace(isolation(load), method="partition")
     stages = [len(ranks)]
     while stages[0] >= _FIRST_STAGE * _STAGE_GROWTH:
         stages.insert(0, stages[0] // _STAGE_GROWTH)
-    effort = min(effort, _EFFORT_PER_ENTRY * len(found.port))
+    effort = min(effort, _EFFORT_PER_ENTRY * len(load.port))
     rng = np.random.default_rng(np.random.SeedSequence(seed))
     placed = 0
     for stage, size in enumerate(stages, start=1):
         limit = effort * stage // len(stages)
-        _place(search, ranks[placed:size], limit)
-        _improve(search, ranks[:size], limit, found.gamma_s, rng)
+        _assign(search, ranks[placed:size], limit)
+        _improve(search, ranks[:size], limit, load.gamma_s, rng)
         placed = size
-    port = np.full(len(found), NO_PORT, np.int64)
+    port = np.full(len(load), NO_PORT, np.int64)
     assigned = search.at >= 0
-    port[assigned] = found.port[search.at[assigned]]
-    return Bound(evaluate(found, port), "partition", port)
+    port[assigned] = load.port[search.at[assigned]]
+    return Bound(evaluate(load, port), "partition", port)
 
 
 class _Search(NamedTuple):
@@ -93,26 +93,26 @@ class _Search(NamedTuple):
     moved: Ints
 
 
-def best(found: Loads, effort: int = EFFORT, seed: int = 0) -> Bound:
+def best(load: Loads, effort: int = EFFORT, seed: int = 0) -> Bound:
     """Return the largest of the three bounds; `effort` and `seed` as for `partition`."""
-    bounds = (isolation(found), single_port(found), partition(found, effort, seed))
+    bounds = (isolation(load), single_port(load), partition(load, effort, seed))
     return max(bounds, key=lambda bound: bound.mean_s)
 
 
-def _new_search(found: Loads) -> _Search:
-    each = np.bincount(found.port, minlength=2 * found.ports)
+def _new_search(load: Loads) -> _Search:
+    each = np.bincount(load.port, minlength=2 * load.ports)
     most = int(each.max(initial=0)) + 1
     return _Search(
-        arrival=np.array(found.arrival_s),
-        first_entry=found.first_entry,
-        coflow=found.coflow_of_entry,
-        port=found.port,
-        seconds=found.seconds,
+        arrival=np.array(load.arrival_s),
+        first_entry=load.first_entry,
+        coflow=load.coflow_of_entry,
+        port=load.port,
+        seconds=load.seconds,
         room=np.concatenate(([0], np.cumsum(each))).astype(np.int64),
-        members=np.empty(len(found.port), np.int64),
-        held=np.zeros(2 * found.ports, np.int64),
-        at=np.full(len(found), -1, np.int64),
-        value=np.zeros(2 * found.ports),
+        members=np.empty(len(load.port), np.int64),
+        held=np.zeros(2 * load.ports, np.int64),
+        at=np.full(len(load), -1, np.int64),
+        value=np.zeros(2 * load.ports),
         spent=np.zeros(1, np.int64),
         job_arrival=np.empty(most),
         job_work=np.empty(most),
@@ -182,7 +182,7 @@ def _leave(s: _Search, e: int) -> None:
 
 
 @kernel
-def _place(s: _Search, coflows: Ints, limit: int) -> None:
+def _assign(s: _Search, coflows: Ints, limit: int) -> None:
     """Assign each coflow to the port where it adds most; past the limit to its bottleneck."""
     for k in coflows:
         first, last = s.first_entry[k], s.first_entry[k + 1]

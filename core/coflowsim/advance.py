@@ -62,7 +62,7 @@ def run_flows(s: State, k: int, r: int, quanta: float) -> int:
     for i in range(d.first, d.last):
         if not s.step[i] > 0:
             continue
-        if s.remaining[i] != x or s.step[i] != b:  # most flows of a reducer are alike
+        if s.remaining[i] != x or s.step[i] != b:  # most flows of a reducer are equal
             x, b = s.remaining[i], s.step[i]
             after, full, part = run_flow(x, b, quanta)
         if after > ZERO:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
@@ -14,7 +14,8 @@ from core.coflowsim.state import State, new_state
 from core.engine import Engine, Scheduler
 from core.errors import SimulationError
 from core.outcome import Outcome
-from core.parameters import Values, defaults
+from core.parameters import Values, defaults, number
+from core.queues import note_if_unreached
 from core.trace import Floats, Ints, Trace, from_flows
 from core.watch import watch
 
@@ -33,8 +34,7 @@ def run(trace: Trace, scheduler: Scheduler, values: Values) -> Outcome:
     SimulationError
         Coflows that can never complete, or sizes beyond what a double counts exactly.
     """
-    rule = scheduler.rules["coflowsim"]
-    assert isinstance(rule, Rule)
+    rule = cast(Rule, scheduler.rules["coflowsim"])
     sizes = demand(trace)
     if sizes.reducer_bytes.max() >= 2.0**53:
         raise SimulationError(f"{trace.name}: a reducer of {sizes.reducer_bytes.max():.3g} B")
@@ -43,6 +43,9 @@ def run(trace: Trace, scheduler: Scheduler, values: Values) -> Outcome:
     state = new_state(sizes, arrival_ms)
     watch(state.coflow.finish)
     events = _simulate(state, sizes, rule, values)
+    if isinstance(rule, Queues):
+        key_mb = sizes.size_bytes / state.coflow.weight / MB
+        note_if_unreached(trace.name, scheduler.name, values, key_mb)
     stuck = np.flatnonzero(state.coflow.finish < 0)
     if len(stuck):
         ids = ", ".join(str(i) for i in trace.coflow_id[stuck[:5]])
@@ -92,11 +95,11 @@ def lowest_queue(sizes: RoundedDemand, weight: Floats, limits: Floats) -> Ints:
 
 def queue_limits(values: Values) -> Floats:
     """Upper limits of all queues but the last [B], shape (K − 1,); multiplied up one by one."""
-    limit = float(values["queue.first_threshold_mb"] or 0) * MB
+    limit = number(values, "queue.first_threshold_mb") * MB
     limits = []
-    for _ in range(int(values["queue.count"] or 1) - 1):
+    for _ in range(int(number(values, "queue.count")) - 1):
         limits.append(limit)
-        limit *= float(values["queue.base"] or 0)
+        limit *= number(values, "queue.base")
     return np.array(limits, np.float64)
 
 

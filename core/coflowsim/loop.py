@@ -34,16 +34,16 @@ def tally_of(s: State, k: int) -> float:
 @inner
 def insert(s: State, mode: int, order: Ints, active: int, k: int) -> None:
     """Put coflow k at the end of queue 0, or before the first whose key is strictly greater."""
-    own = tally_of(s, k) if mode == LIST_BY_TALLY else s.coflow[k].key
+    key = tally_of(s, k) if mode == LIST_BY_TALLY else s.coflow[k].key
     at = 0
     while at < active:
         other = order[at]
         if mode == QUEUES:
             passes = s.coflow[other].queue > 0
         elif mode == LIST_BY_TALLY:
-            passes = tally_of(s, other) > own
+            passes = tally_of(s, other) > key
         else:
-            passes = s.coflow[other].key > own
+            passes = s.coflow[other].key > key
         if passes:
             break
         at += 1

@@ -63,7 +63,7 @@ def hold_frozen(s: State, k: int) -> None:
 @inner
 def count_eligible(s: State, k: int) -> bool:
     """Add coflow k's live flows with capacity at both ends to the port sums; True if any."""
-    found = False
+    eligible = False
     for r in range(s.coflow[k].first, s.coflow[k].last):
         d = s.reducer[r]
         if d.live == 0 or s.port[d.rack].free_dst <= ZERO_RATE:
@@ -75,8 +75,8 @@ def count_eligible(s: State, k: int) -> bool:
                 s.port[p].sum_src += 1.0
                 count += 1.0
         s.port[d.rack].sum_dst += count
-        found |= count > 0
-    return found
+        eligible |= count > 0
+    return eligible
 
 
 @inner
@@ -118,10 +118,10 @@ def share(s: State, k: int) -> None:
 def equal_split(s: State, coflows: Ints) -> bool:
     """Split what is free equally among all live flows of some coflows; False if none can move."""
     clear_sums(s)
-    found = False
+    eligible = False
     for k in coflows:
-        found |= count_eligible(s, k)
-    if not found:
+        eligible |= count_eligible(s, k)
+    if not eligible:
         return False
     set_shares(s)
     for k in coflows:
@@ -225,12 +225,12 @@ def backfill(s: State, k: int) -> None:
 def sort_by(order: Ints, rank: Floats) -> None:
     """Sort `order` by the rank of its entries, equal ones as they are; nearly sorted is fast."""
     for i in range(1, len(order)):
-        k, own = order[i], rank[i]
+        k, rank_of_k = order[i], rank[i]
         j = i - 1
-        while j >= 0 and rank[j] > own:
+        while j >= 0 and rank[j] > rank_of_k:
             order[j + 1], rank[j + 1] = order[j], rank[j]
             j -= 1
-        order[j + 1], rank[j + 1] = k, own
+        order[j + 1], rank[j + 1] = k, rank_of_k
 
 
 @inner

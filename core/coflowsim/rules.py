@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import ClassVar
 
 from core import queues
 from core.coflowsim.sizes import RoundedDemand
@@ -21,6 +22,7 @@ class InOrder:
     each coflow's reducer records at the moment of insertion.
     """
 
+    uses_sizes: ClassVar[bool] = True
     key: Callable[[RoundedDemand], Floats] | None
     parameters: tuple[Parameter, ...] = ()
 
@@ -29,6 +31,7 @@ class InOrder:
 class Queues:
     """D-CLAS on attained bytes / weight; `weight` maps demand and values to shape (n,), > 0."""
 
+    uses_sizes: ClassVar[bool] = False
     weight: Callable[[RoundedDemand, Values], Floats]
     parameters: tuple[Parameter, ...] = (FIRST_THRESHOLD, BASE, COUNT)
 
@@ -37,6 +40,7 @@ class Queues:
 class FairPerFlow:
     """Every live flow moves the smaller of its two ports' equal shares."""
 
+    uses_sizes: ClassVar[bool] = False
     parameters: tuple[Parameter, ...] = ()
 
 
@@ -44,6 +48,7 @@ class FairPerFlow:
 class Matching:
     """pFabric's ideal: per receiver the smallest flow whose sender is idle, whole ports."""
 
+    uses_sizes: ClassVar[bool] = True
     parameters: tuple[Parameter, ...] = ()
 
 

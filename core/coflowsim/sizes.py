@@ -24,6 +24,9 @@ MB = 1048576.0
 class RoundedDemand:
     """Flows grouped by reducer, reducers grouped by coflow; sizes in bytes.
 
+    Hosts are those in use, counted through: `ports` is their number, `src` and `rack` are below
+    it, so that arrays by port do not grow with the hosts that no flow uses.
+
     Reducers of coflow k are ``first_reducer[k]:first_reducer[k + 1]``; flows of reducer r are
     ``first_flow[r]:first_flow[r + 1]``, ascending by sender. `moved_bytes` (F,) differs from
     `flow_bytes` for reducers without bytes. `tally_bytes` (R,) is the reducer before the rounding
@@ -70,13 +73,9 @@ class RoundedDemand:
     def gamma_bytes(self) -> Floats:
         """α: bytes at the busiest port of each coflow [B], shape (n,)."""
         coflow = np.repeat(np.arange(len(self)), self.flows)
-        sent = np.bincount(
-            coflow * self.ports + self.src,
-            weights=self.flow_bytes,
-            minlength=len(self) * self.ports,
-        ).reshape(len(self), self.ports)
-        received = np.maximum.reduceat(self.reducer_bytes, self.first_reducer[:-1])
-        busiest: Floats = np.maximum(sent.max(axis=1), received)
+        cell, index = np.unique(coflow * self.ports + self.src, return_inverse=True)
+        busiest = np.maximum.reduceat(self.reducer_bytes, self.first_reducer[:-1])
+        np.maximum.at(busiest, cell // self.ports, np.bincount(index, weights=self.flow_bytes))
         return busiest
 
 
@@ -99,13 +98,15 @@ def demand(trace: Trace) -> RoundedDemand:
         flow_bytes = np.repeat(per_flow_mb * MB, np.diff(first_flow))
         reducer_bytes = per_flow_mb * senders[owner] * MB
         tally = tally_mb * MB
+    hosts, index = np.unique(np.concatenate((trace.src, trace.dst)), return_inverse=True)
+    src, dst = np.split(index.astype(np.int32), 2)
     empty = np.repeat(reducer_bytes == 0, np.diff(first_flow))
     return RoundedDemand(
-        ports=trace.ports,
+        ports=len(hosts),
         first_reducer=np.concatenate(([0], np.cumsum(receivers))).astype(np.int64),
         first_flow=first_flow,
-        src=trace.src,
-        rack=trace.dst[starts],
+        src=src,
+        rack=dst[starts],
         flow_bytes=flow_bytes,
         moved_bytes=np.where(empty, MB, flow_bytes),
         reducer_bytes=reducer_bytes,

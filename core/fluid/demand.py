@@ -32,9 +32,25 @@ class Slots(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Demand:
-    """A trace as the fabric carries it: flows without bytes, or free ones, are left out."""
+    """A trace as the fabric carries it: flows without bytes, or free ones, are left out.
+
+    Attributes
+    ----------
+    ports : int
+        Hosts in use: arrays by port do not grow with the hosts that no flow uses.
+    hosts : array of int64, shape (ports,)
+        Which hosts of the trace these are, ascending; `src` and `dst` are indices into it.
+    flow : array of int64, shape (F,)
+        Index in the trace of each flow.
+    capacity : array of float64, shape (2 ports,)
+        Of the hosts in use, senders first [B/s].
+    fabric_bps : array of float64, shape (2P,)
+        Of all hosts, senders first [B/s].
+    """
 
     ports: int
+    hosts: Ints
+    flow: Ints
     arrival_s: Floats
     coflow_id: Ints
     first_flow: Ints
@@ -42,6 +58,7 @@ class Demand:
     dst: Ports
     size_bytes: Floats
     capacity: Floats
+    fabric_bps: Floats
     trace: Trace
 
     def __len__(self) -> int:
@@ -93,20 +110,25 @@ class Demand:
 
 
 def demand(trace: Trace, capacity: Floats, local_is_free: bool) -> Demand:
-    """Leave out what needs no port; `capacity` has shape (2P,) [B/s]."""
+    """Leave out flows that need no port, and hosts without flows; `capacity` has shape (2P,)."""
     kept = trace.size_bytes > 0
     if local_is_free:
         kept &= trace.src != trace.dst
     first = np.concatenate(([0], np.cumsum(kept)))[trace.first_flow]
+    src, dst = trace.src[kept], trace.dst[kept]
+    hosts = np.unique(np.concatenate((src, dst, [0] if len(src) == 0 else []))).astype(np.int64)
     return Demand(
-        ports=trace.ports,
+        ports=len(hosts),
+        hosts=hosts,
+        flow=np.flatnonzero(kept),
         arrival_s=trace.arrival_s,
         coflow_id=trace.coflow_id,
         first_flow=first.astype(np.int64),
-        src=trace.src[kept],
-        dst=trace.dst[kept],
+        src=np.searchsorted(hosts, src).astype(np.int32),
+        dst=np.searchsorted(hosts, dst).astype(np.int32),
         size_bytes=trace.size_bytes[kept],
-        capacity=capacity,
+        capacity=capacity[np.concatenate((hosts, trace.ports + hosts))],
+        fabric_bps=capacity,
         trace=trace,
     )
 

@@ -9,29 +9,33 @@ import numpy.typing as npt
 
 from core.bounds import bound_of
 from core.engine import Engine, Scheduler
-from core.errors import ParameterError
-from core.fluid.demand import demand
+from core.errors import ParameterError, SimulationError
+from core.fluid.demand import Demand, demand
+from core.fluid.kernels.clock import SAME_S, SAME_SHARE
 from core.fluid.rules import Ordered, Queues, Rule
 from core.fluid.runner import drive, queue_weights
 from core.outcome import Outcome
-from core.parameters import Parameter, Values, defaults
+from core.parameters import Parameter, Value, Values, defaults
 from core.trace import Floats, Trace, from_flows
 
 GIGABIT = 1.25e8
 """Bytes a second."""
+FINEST = 1e-3
+"""Largest resolution of times that a run may have, as a share of the mean Γ."""
 PARAMETERS = (
     Parameter(
         "engine.trigger",
         str,
         "flow",
-        "decide when a flow ends, or only at arrivals, completions and queue changes of coflows",
+        "compute new rates whenever a flow ends (flow), or only when a coflow arrives, completes "
+        "or changes its queue (coflow)",
         choices=("flow", "coflow"),
     ),
     Parameter(
         "engine.interval_ms",
         float,
         0.0,
-        "decide only at multiples of this time (Δ); 0: at once",
+        "compute new rates only at multiples of this time (Δ); 0: at once",
         unit="ms",
         minimum=0.0,
     ),
@@ -39,14 +43,15 @@ PARAMETERS = (
         "engine.bound",
         str,
         "partition",
-        "lower bound for bound_s and gap: from a short search, from every coflow alone, or none",
+        "lower bound on the mean CCT, for bound_s and gap: by a short search for a partition, from "
+        "each coflow alone in the fabric, or none",
         choices=("partition", "isolation", "none"),
     ),
     Parameter(
         "fabric.gbps",
         float,
         1.0,
-        "capacity of each port, per direction",
+        "capacity of each port in each direction",
         unit="Gb/s",
         minimum=0.0,
         open_minimum=True,
@@ -55,7 +60,7 @@ PARAMETERS = (
         "fabric.local_is_free",
         bool,
         False,
-        "flows from a host to itself complete at once and use no port",
+        "let flows from a host to itself complete at once, without using a port",
     ),
 )
 
@@ -69,7 +74,8 @@ def run(
 ) -> Outcome:
     """Simulate a trace in continuous time, with all events at their exact instants.
 
-    Events closer than 1 ns, or 1e-12 of the time, count as simultaneous.
+    Events closer than 1 ns, or 1e-12 of the time, count as simultaneous, and a port of which less
+    than 1e-12 is free counts as full.
 
     Parameters
     ----------
@@ -90,25 +96,15 @@ def run(
     Raises
     ------
     ParameterError
-        ``queue.weights`` or capacities that do not fit, or numbers from a custom rule that
-        cannot be used.
+        ``queue.weights`` or capacities that do not fit, or a rule that returns unusable numbers.
     SimulationError
-        A clock that stands still.
+        A clock that stands still, or coflows far below the resolution of times.
     """
-    rule = scheduler.rules["fluid"]
-    assert isinstance(rule, Rule)
-    values = {**defaults((*rule.parameters, *PARAMETERS)), **values}
-    uniform = np.full(trace.ports, float(values["fabric.gbps"] or 0.0) * GIGABIT)
-    capacity = np.concatenate(
-        [
-            uniform if side is None else _capacity(trace, name, side)
-            for name, side in (("out_bps", out_bps), ("in_bps", in_bps))
-        ]
-    )
-    free = bool(values["fabric.local_is_free"])
-    sizes = demand(trace, capacity, free)
-    finish, events = drive(sizes, scheduler, rule, values)
-    out_bps, in_bps = capacity[: trace.ports], capacity[trace.ports :]
+    sizes, rule, complete = prepared(trace, scheduler, values, out_bps, in_bps)
+    _check_resolution(sizes, complete)
+    finish, events = drive(sizes, scheduler, rule, complete)
+    free, method = bool(complete["fabric.local_is_free"]), str(complete["engine.bound"])
+    out_bps, in_bps = sizes.fabric_bps[: trace.ports], sizes.fabric_bps[trace.ports :]
     return Outcome(
         start_s=trace.arrival_s.copy(),
         finish_s=finish,
@@ -116,14 +112,60 @@ def run(
         length_bytes=sizes.length_bytes,
         gamma_s=sizes.gamma_s,
         events=events,
-        bound_s=bound_of(trace, out_bps, in_bps, free, str(values["engine.bound"])),
+        bound_s=bound_of(trace, out_bps, in_bps, free, method),
+        error_s=events * _resolution(float(finish.max())),
     )
+
+
+def prepared(
+    trace: Trace,
+    scheduler: Scheduler,
+    values: Values,
+    out_bps: npt.ArrayLike | None,
+    in_bps: npt.ArrayLike | None,
+) -> tuple[Demand, Rule, dict[str, Value]]:
+    """Return the demand, the scheduler's rule and the values completed by their defaults."""
+    rule = scheduler.rules["fluid"]
+    assert isinstance(rule, Rule)
+    complete = {**defaults((*rule.parameters, *PARAMETERS)), **values}
+    uniform = np.full(trace.ports, float(complete["fabric.gbps"] or 0.0) * GIGABIT)
+    capacity = np.concatenate(
+        [
+            uniform if side is None else _capacity(trace, name, side)
+            for name, side in (("out_bps", out_bps), ("in_bps", in_bps))
+        ]
+    )
+    return demand(trace, capacity, bool(complete["fabric.local_is_free"])), rule, complete
+
+
+def _resolution(time_s: float) -> float:
+    """Events closer than this to each other count as simultaneous at a time [s]."""
+    return max(SAME_S, SAME_SHARE * time_s)
+
+
+def _check_resolution(sizes: Demand, values: Values) -> None:
+    """Refuse coflows that are over, on average, before the clock can tell."""
+    gamma = sizes.gamma_s[sizes.gamma_s > 0]
+    if len(gamma) == 0:
+        return
+    latest = float(sizes.arrival_s[-1])
+    resolution, mean = _resolution(latest), float(gamma.mean())
+    if resolution > FINEST * mean:
+        cause = f"lower fabric.gbps ({values['fabric.gbps']:g}) or use larger flows"
+        if resolution > SAME_S:
+            cause = f"let arrivals begin near 0 s (the latest is at {latest:g} s)"
+        raise SimulationError(
+            f"{sizes.trace.name}: a coflow needs {mean:.2g} s at its busiest port on average, but "
+            f"engine=fluid only tells times apart that differ by {resolution:.1g} s: {cause}"
+        )
 
 
 def _capacity(trace: Trace, name: str, bytes_per_s: npt.ArrayLike) -> Floats:
     capacity = np.asarray(bytes_per_s, np.float64)
     if capacity.shape != (trace.ports,) or not np.all((capacity > 0) & (capacity < np.inf)):
-        raise ParameterError(f"{name}: {trace.name} needs {trace.ports} capacities > 0 B/s")
+        raise ParameterError(
+            f"{name}: give {trace.ports} capacities > 0 B/s, one for each host of {trace.name}"
+        )
     return capacity
 
 

@@ -1,10 +1,10 @@
-"""What a scheduler declares for the `fluid` engine, and the parameters of its rules."""
+"""Rules for the `fluid` engine: what a scheduler declares in order to run there."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Literal
+from typing import ClassVar, Literal
 
 from core.fluid.view import View
 from core.parameters import Parameter, Values
@@ -15,38 +15,41 @@ ORDER = Parameter(
     "order",
     str,
     "static",
-    "key of the order: as at arrival, or of what remains at each decision",
+    "rank coflows by their size at arrival (static) or by what remains at each decision",
     choices=("static", "remaining"),
 )
 BACKFILL = Parameter(
-    "engine.backfill", bool, True, "give what is left of the ports to flows in order"
+    "engine.backfill",
+    bool,
+    True,
+    "backfill: offer unused port capacity to waiting flows, in scheduling order",
 )
 WITHIN = Parameter(
     "engine.within",
     str,
     "equal_split",
-    "rates inside a coflow",
+    "rates of a coflow's flows: each port split equally among them, or max-min fair",
     choices=("equal_split", "max_min"),
 )
 THRESHOLD_MODE = Parameter(
     "queue.threshold_mode",
     str,
     "cumulative",
-    "limits count all attained bytes, or those since the queue was entered",
+    "compare thresholds with all attained bytes, or with those since the coflow entered the queue",
     choices=("cumulative", "per_queue"),
 )
 BETWEEN = Parameter(
     "queue.between",
     str,
     "strict",
-    "between queues: strict priority, or a weighted share of every port",
+    "how queues share the ports: by strict priority, or each with its weight",
     choices=("strict", "wfq"),
 )
 WEIGHTS = Parameter(
     "queue.weights",
     str,
     None,
-    "weights of the queues from the highest on, as in '3 2 1'; K, K−1, … if not given",
+    "weights of the queues, highest priority first, as in '3 2 1'; null stands for K, K−1, …, 1",
     when=(("queue.between", ("wfq",)),),
 )
 QUEUE_PARAMETERS = (
@@ -80,6 +83,7 @@ class Ordered:
         What the rule reads, the key included.
     """
 
+    uses_sizes: ClassVar[bool] = True
     key: Callable[[View, Values], Floats]
     kernel: Literal["once", "length", "size", "gamma"] | None = None
     parameters: tuple[Parameter, ...] = (BACKFILL,)
@@ -92,6 +96,7 @@ class Queues:
     `weight` maps view and values to shape (n,), > 0; it is asked for once.
     """
 
+    uses_sizes: ClassVar[bool] = False
     weight: Callable[[View, Values], Floats]
     parameters: tuple[Parameter, ...] = QUEUE_PARAMETERS
 
@@ -100,6 +105,7 @@ class Queues:
 class FairPerFlow:
     """Max-min fairness over all live flows."""
 
+    uses_sizes: ClassVar[bool] = False
     parameters: tuple[Parameter, ...] = ()
 
 
@@ -107,6 +113,7 @@ class FairPerFlow:
 class Matching:
     """The flow with the fewest remaining bytes first; it takes both its ports whole or waits."""
 
+    uses_sizes: ClassVar[bool] = True
     parameters: tuple[Parameter, ...] = ()
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import numpy as np
 
@@ -11,11 +12,14 @@ from core.errors import ParameterError, SimulationError
 from core.fluid.demand import Demand
 from core.fluid.kernels import coflow_rates, dclas, fair, madd, matching, remaining
 from core.fluid.kernels.clock import DECIDE, STALLED
+from core.fluid.kernels.fair import Pace
 from core.fluid.kernels.flow_state import Pairs, new_pairs
+from core.fluid.kernels.matching import Hold
 from core.fluid.rules import Matching, Ordered, Queues, Rule
 from core.fluid.state import FluidState, new_fluid_state
 from core.fluid.view import View
-from core.parameters import Value, Values
+from core.parameters import Value, Values, number
+from core.queues import note_if_unreached
 from core.trace import Floats, Ints
 from core.watch import watch
 
@@ -28,6 +32,17 @@ _CODES = {
 }
 
 
+class Run(NamedTuple):
+    """One run of a scheduler: the state, and the call that moves it on."""
+
+    net: FluidState | Pairs
+    flow_level: Pace | Hold | None
+    """What `fair` and `matching` keep beside `net`."""
+    proceed: Callable[[bool], int]
+    """Run to the end; with True, only until the next decision has been made. Returns DECIDE for a
+    decision, DONE or STALLED."""
+
+
 def drive(sizes: Demand, scheduler: Scheduler, rule: Rule, values: Values) -> tuple[Floats, int]:
     """Run a scheduler; return the finish of each coflow [s] and the number of decisions.
 
@@ -38,28 +53,18 @@ def drive(sizes: Demand, scheduler: Scheduler, rule: Rule, values: Values) -> tu
     SimulationError
         A clock that stands still.
     """
-    net: FluidState | Pairs
-    if isinstance(rule, Ordered):
-        net = new_fluid_state(sizes)
-        set_clock(net, values)
-        watch(net.coflow.finish)
-        state = _run_ordered(net, sizes, scheduler, rule, values)
-        finish = np.array(net.coflow.finish, np.float64)
-    elif isinstance(rule, Queues):
-        net = new_fluid_state(sizes)
-        set_clock(net, values)
-        watch(net.coflow.finish)
-        state = _run_queues(net, sizes, scheduler, rule, values)
-        finish = np.array(net.coflow.finish, np.float64)
-    else:
-        net = new_pairs(sizes)
-        set_clock(net, values)
-        watch(net.finish)
-        if isinstance(rule, Matching):
-            state = matching.simulate(net, matching.new_hold(net.capacity))
-        else:
-            state = fair.simulate(net, fair.new_pace(sizes.ports))
-        finish = net.finish
+    run = new_run(sizes, scheduler, rule, values)
+    net = run.net
+    finish = net.finish if isinstance(net, Pairs) else net.coflow.finish
+    watch(finish)
+    state = run.proceed(False)
+    check_end(sizes, scheduler, net, state)
+    return np.array(finish, np.float64), int(net.clock.events[0])
+
+
+def check_end(sizes: Demand, scheduler: Scheduler, net: FluidState | Pairs, state: int) -> None:
+    """Raise `SimulationError` if the run has ended with coflows that are not complete."""
+    finish = net.finish if isinstance(net, Pairs) else net.coflow.finish
     unfinished = np.flatnonzero(finish < 0)
     if state == STALLED or len(unfinished):
         ids = ", ".join(str(i) for i in sizes.coflow_id[unfinished[:5]])
@@ -68,47 +73,66 @@ def drive(sizes: Demand, scheduler: Scheduler, rule: Rule, values: Values) -> tu
             f"{net.clock.events[0]} decisions, {net.clock.active[0]} coflows active, "
             f"{len(unfinished)} unfinished (ids {ids}…)"
         )
-    return finish, int(net.clock.events[0])
 
 
-def set_clock(net: FluidState | Pairs, values: Mapping[str, Value]) -> None:
+def new_run(sizes: Demand, scheduler: Scheduler, rule: Rule, values: Values) -> Run:
+    """Lay out the state before the first arrival; raises as `drive` does."""
+    if isinstance(rule, Ordered | Queues):
+        net = new_fluid_state(sizes)
+        _set_clock(net, values)
+        if isinstance(rule, Queues):
+            return Run(net, None, _with_queues(net, sizes, scheduler, rule, values))
+        return Run(net, None, _in_order(net, sizes, scheduler, rule, values))
+    pairs = new_pairs(sizes)
+    _set_clock(pairs, values)
+    if isinstance(rule, Matching):
+        hold = matching.new_hold(pairs.capacity)
+        return Run(pairs, hold, lambda pause: int(matching.simulate(pairs, hold, pause)))
+    pace = fair.new_pace(sizes.ports)
+    return Run(pairs, pace, lambda pause: int(fair.simulate(pairs, pace, pause)))
+
+
+def _set_clock(net: FluidState | Pairs, values: Mapping[str, Value]) -> None:
     """Set the switches of a run."""
     net.clock.interval[0] = float(values["engine.interval_ms"] or 0.0) / 1e3
     net.clock.per_flow[0] = values["engine.trigger"] == "flow"
     net.clock.backfill[0] = bool(values.get("engine.backfill", False))
 
 
-def _run_ordered(
+def _in_order(
     net: FluidState, sizes: Demand, scheduler: Scheduler, rule: Ordered, values: Values
-) -> int:
+) -> Callable[[bool], int]:
     key = np.zeros(len(sizes))
     if rule.kernel is not None:
         once = _ask(rule.key, net, sizes, scheduler, values, np.arange(len(sizes)))
         mantissa, exponent = np.frexp(once)  # as `rounded` does in the kernels
         key[:] = np.ldexp(np.rint(mantissa * 2.0**30), exponent - 30)
         code = _CODES[rule.kernel] if values.get("order") == "remaining" else remaining.GIVEN
-        return int(madd.simulate(net, code, key, madd.NEVER))
-    while (state := madd.simulate(net, remaining.GIVEN, key, madd.BEFORE)) == DECIDE:
-        active = np.sort(net.order[: net.clock.active[0]])
-        key[active] = _ask(rule.key, net, sizes, scheduler, values, active)
-    return int(state)
+        return lambda pause: int(madd.simulate(net, code, key, madd.AFTER if pause else madd.NEVER))
+
+    def proceed(pause: bool) -> int:
+        while (state := madd.simulate(net, remaining.GIVEN, key, madd.BEFORE)) == DECIDE:
+            active = np.sort(net.order[: net.clock.active[0]])
+            key[active] = _ask(rule.key, net, sizes, scheduler, values, active)
+            if pause:
+                return int(madd.simulate(net, remaining.GIVEN, key, madd.AFTER))
+        return int(state)
+
+    return proceed
 
 
-def _run_queues(
+def _with_queues(
     net: FluidState, sizes: Demand, scheduler: Scheduler, rule: Queues, values: Values
-) -> int:
+) -> Callable[[bool], int]:
     weight = _ask(rule.weight, net, sizes, scheduler, values, np.arange(len(sizes)))
     if not np.all(weight > 0):
-        raise ParameterError(f"scheduler={scheduler.name}: a weight is not > 0")
-    set_queues(net, weight, limits(values))
-    weights = queue_weights(values)
-    return int(dclas.simulate(net, modes(values), limits(values), weights, False))
-
-
-def set_queues(net: FluidState, weight: Floats, upper: Floats) -> None:
-    """Put all coflows into the highest queue."""
+        raise ParameterError(f"scheduler={scheduler.name}: its weights must be > 0")
+    key_mb = sizes.total_bytes / weight / MB
+    note_if_unreached(sizes.trace.name, scheduler.name, values, key_mb)
+    upper, weights, codes = limits(values), queue_weights(values), _modes(values)
     net.coflow.weight[:] = weight
     net.coflow.limit[:] = upper[0] * weight if len(upper) > 0 else np.inf
+    return lambda pause: int(dclas.simulate(net, codes, upper, weights, pause))
 
 
 def _ask(
@@ -124,12 +148,12 @@ def _ask(
     if numbers.shape != (len(coflows),) or np.isnan(numbers).any():
         raise ParameterError(
             f"scheduler={scheduler.name}: its rule returned an array of shape {numbers.shape} or "
-            f"with NaN; it needs one number for each of {len(coflows)} coflows"
+            f"with NaN; return one number for each of {len(coflows)} coflows"
         )
     return numbers
 
 
-def modes(values: Values) -> Ints:
+def _modes(values: Values) -> Ints:
     """Threshold mode and allocation as the kernel takes them."""
     per_queue = values["queue.threshold_mode"] == "per_queue"
     max_min = values["engine.within"] == "max_min"
@@ -142,10 +166,10 @@ def modes(values: Values) -> Ints:
 
 
 def limits(values: Values) -> Floats:
-    """Upper limits of all queues but the last, or their quotas [B], shape (K − 1,)."""
-    first, base = float(values["queue.first_threshold_mb"] or 0), float(values["queue.base"] or 0)
+    """Thresholds of all queues but the last, or their quotas [B], shape (K − 1,)."""
+    first, base = number(values, "queue.first_threshold_mb"), number(values, "queue.base")
     with np.errstate(over="ignore"):
-        return first * MB * base ** np.arange(int(values["queue.count"] or 1) - 1, dtype=np.float64)
+        return first * MB * base ** np.arange(number(values, "queue.count") - 1)
 
 
 def queue_weights(values: Values) -> Floats:
@@ -158,7 +182,7 @@ def queue_weights(values: Values) -> Floats:
     """
     if values["queue.between"] == "strict":
         return np.empty(0)
-    count = int(values["queue.count"] or 1)
+    count = int(number(values, "queue.count"))
     text = values["queue.weights"]
     if text is None:
         return np.arange(count, 0, -1, dtype=np.float64)
@@ -168,6 +192,7 @@ def queue_weights(values: Values) -> Floats:
         weights = np.empty(0)
     if len(weights) != count or not np.all((weights > 0) & (weights < np.inf)):
         raise ParameterError(
-            f"queue.weights={text}: needs {count} numbers > 0 (queue.count), as in '3 2 1'"
+            f"queue.weights={text}: give {count} numbers > 0, one for each queue (queue.count), "
+            "as in '3 2 1'"
         )
     return weights

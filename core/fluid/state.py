@@ -93,6 +93,7 @@ CLOCK = np.dtype(
         ("backfill", np.int64),
         ("pending", np.int64),  # 1: everything is up to date for a decision
         ("admitted", np.int64),
+        ("listed", np.int64),  # flow-level kernels: coflows whose flows are in the lists
         ("active", np.int64),
         ("grant_count", np.int64),  # grants that stand
         ("events", np.int64),

@@ -9,12 +9,12 @@ import sys
 from functools import cache
 
 from core.engine import Scheduler
-from core.plugins import discover
+from core.plugins import Records, discover
 
 __all__ = ["Scheduler", "schedulers"]
 
 
 @cache
-def schedulers() -> dict[str, Scheduler]:
+def schedulers() -> Records[Scheduler]:
     """Return every scheduler by name."""
-    return discover(sys.modules[__name__], Scheduler, "SCHEDULER")
+    return discover(sys.modules[__name__], Scheduler, "SCHEDULER", Scheduler.problem)

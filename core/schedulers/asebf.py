@@ -12,18 +12,18 @@ from core.trace import Floats
 
 
 def weight(demand: RoundedDemand, values: Values) -> Floats:
-    """Width of each coflow, by the definition asked for."""
+    """Width of each coflow, by the chosen definition."""
     return coflowsim.widths(demand, str(values["width"]))
 
 
 def width(view: fluid.View, values: Values) -> Floats:
-    """Width of each coflow, by the definition asked for."""
+    """Width of each coflow, by the chosen definition."""
     return view.width(str(values["width"]))
 
 
 SCHEDULER = Scheduler(
     name="asebf",
-    summary="D-CLAS by attained bytes / width: smallest effective bottleneck, sizes unknown",
+    summary="D-CLAS by attained bytes / width: approximates SEBF without sizes",
     source="A-SEBF: approximate smallest effective bottleneck first (attained bytes / width)",
     info="width",
     rules={

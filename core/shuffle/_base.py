@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from core.errors import ShuffleError
-from core.parameters import Parameter, Values
+from core.parameters import Parameter, Values, problem_of
 from core.shuffle.keys import KeyCounts
 from core.shuffle.partition import Partition
 
@@ -49,6 +49,12 @@ class Partitioner:
     check: Callable[[Values], None] | None = None
     version: int = 1
 
+    def problem(self) -> str | None:
+        """Say what is wrong with the record; None where nothing is."""
+        if not callable(self.rule):
+            return "rule has to be a function"
+        return problem_of(self.parameters, ("shuffle.",))
+
     def partition(
         self, data: KeyCounts, buckets: int, values: Values, rng: np.random.Generator
     ) -> Partition:
@@ -72,7 +78,7 @@ class Partitioner:
         """
         if not 1 <= buckets <= MAX_BUCKETS:
             raise ShuffleError(f"{buckets} buckets: from 1 to {MAX_BUCKETS} are allowed")
-        known = {p.key: p.check(values.get(p.key, p.default)) for p in self.parameters}
+        checked = {p.key: p.check(values.get(p.key, p.default)) for p in self.parameters}
         if self.check is not None:
-            self.check(known)
-        return self.rule(data, buckets, known, rng)
+            self.check(checked)
+        return self.rule(data, buckets, checked, rng)

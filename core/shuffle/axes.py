@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import cache
+from typing import Any
 
-from core.parameters import Parameter, Values
+from core.parameters import Parameter, Value, Values
 from core.shuffle._base import Partitioner
 from core.shuffle.parameters import REDUCE_PARAMETERS
 from core.shuffle.partitioners import partitioners
@@ -19,6 +20,15 @@ PARTITIONER = "shuffle.partitioner"
 SEED = Parameter(
     "shuffle.seed", int, None, "seed of keys and samples; empty: the sweep's seed", minimum=0
 )
+
+
+@dataclass(frozen=True)
+class _PartitionerName(Parameter):
+    """The name of a partitioner; for that of a broken file, the error says what is wrong."""
+
+    def check(self, value: Any) -> Value:
+        _ = value in partitioners()  # raises for a broken file
+        return super().check(value)
 
 
 def key_parameters(source: Parameter = SOURCE) -> tuple[Parameter, ...]:
@@ -48,7 +58,7 @@ def shuffle_parameters(default: str) -> tuple[Parameter, ...]:
     if default == TRACED:
         choices = (TRACED, *names)
         keys = tuple(replace(p, when=((PARTITIONER, names), *p.when)) for p in key_parameters())
-    chosen = Parameter(
+    chosen = _PartitionerName(
         PARTITIONER,
         str,
         default,

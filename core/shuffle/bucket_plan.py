@@ -1,4 +1,4 @@
-"""Plans: which bucket is to get how many records of each sampled cluster.
+"""Bucket plans: how many records of each sampled cluster each bucket is to get.
 
 A plan is the matrix P of n buckets by K clusters, kept as its non-zero entries.
 """
@@ -99,7 +99,9 @@ def split_and_combine(
 ) -> BucketPlan:
     """Fill one bucket after another to the mean load with the largest clusters left.
 
-    A cluster that reaches past a bucket's capacity is cut, and the rest of it put back.
+    A cluster that reaches past a bucket's capacity is cut, and the rest of it put back. Whole
+    clusters of one size are taken in random order. The rest of a cut one goes by its size in
+    doubles: where it equals another cluster exactly, rounding decides which comes first.
 
     Parameters
     ----------

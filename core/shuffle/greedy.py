@@ -21,12 +21,12 @@ def least_loaded(sizes: Floats, loads: Floats) -> Ints:
     [0, 1, 1]
     """
     out = np.empty(len(sizes), np.int64)
-    _place(sizes, loads, np.lexsort((np.arange(len(loads)), loads)), out)
+    _assign(sizes, loads, np.lexsort((np.arange(len(loads)), loads)), out)
     return out
 
 
 @kernel
-def _place(sizes: Floats, loads: Floats, heap: Ints, out: Ints) -> None:
+def _assign(sizes: Floats, loads: Floats, heap: Ints, out: Ints) -> None:
     """Keep the buckets in a heap by (load, number); `heap` comes sorted."""
     load = loads.copy()
     for i in range(len(sizes)):

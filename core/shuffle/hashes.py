@@ -139,8 +139,8 @@ def _generated(count: int) -> tuple[Hashes, Hashes]:
         at = np.flatnonzero(digits == width)
         units = np.empty((len(at), width + 1), np.uint8)
         units[:, 0] = ord("w")
-        for place in range(width):
-            units[:, width - place] = ord("0") + number[at] // 10**place % 10
+        for digit in range(width):
+            units[:, width - digit] = ord("0") + number[at] // 10**digit % 10
         java[at] = _java(units)
         sql[at] = _murmur3(units, np.full(len(at), SQL_SEED, np.uint32))
     java.flags.writeable = sql.flags.writeable = False

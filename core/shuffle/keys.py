@@ -2,9 +2,9 @@
 
 Records lie in the splits in random order: given the totals of the keys, every assignment of
 records to the splits' places is equally likely. So the totals are drawn first (one multinomial
-draw of all records), and counts per split are drawn from them only where somebody asks: all of
+draw of all records), and counts per split are drawn from them only on request: all of
 them for small jobs, else those of single keys, through a binary tree over the keys whose nodes
-have their own random streams. Whoever asks, in whatever order, gets the same counts.
+have their own random streams. Requests in any order get the same counts.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ from core.shuffle.draws import Floats, Ints, random_table, spread
 from core.shuffle.hashes import Keys
 
 DENSE_CELLS = 2**18
-"""Up to so many (split, key) pairs are kept as a matrix."""
+"""Most (split, key) pairs that are kept as a matrix."""
 MAX_CELLS = 2**24
-"""Most (split, key) pairs that are worked out where single keys are asked for."""
+"""Most (split, key) pairs whose counts are drawn for single keys."""
 MAX_RECORDS = 2**53
 """Beyond that a double no longer counts records one by one."""
 
@@ -48,7 +48,7 @@ class KeyCounts:
         Two 64-bit numbers that all later draws of this job follow from.
     combined : bool
         Each split puts out at most one record a key.
-    given : array of int64, shape (M, K), optional
+    counts : array of int64, shape (M, K), optional
         Records of each key in each split, where they are known.
     """
 
@@ -59,10 +59,10 @@ class KeyCounts:
     input_records: int
     seed: tuple[int, int]
     combined: bool = False
-    given: Ints | None = None
+    counts: Ints | None = None
 
     def __post_init__(self) -> None:
-        for value in (self.total, self.split_records, self.record_bytes, self.given):
+        for value in (self.total, self.split_records, self.record_bytes, self.counts):
             if value is not None:
                 value.flags.writeable = False
 
@@ -79,8 +79,8 @@ class KeyCounts:
     @cached_property
     def matrix(self) -> Ints | None:
         """Records of each key in each split, shape (M, K); None beyond `DENSE_CELLS`."""
-        if self.given is not None or self.splits * self.keys.count > DENSE_CELLS:
-            return self.given
+        if self.counts is not None or self.splits * self.keys.count > DENSE_CELLS:
+            return self.counts
         return random_table(self.stream(_MATRIX), self.total, self.split_records).T
 
     def stream(self, purpose: int, number: int = 0) -> np.random.Generator:
@@ -110,7 +110,7 @@ class KeyCounts:
             return self.matrix[:, keys]
         if self.splits * len(keys) > MAX_CELLS:
             raise ShuffleError(
-                f"counts of {len(keys)} keys on {self.splits} splits are asked for; "
+                f"counts of {len(keys)} keys on {self.splits} splits were requested; "
                 f"at most {MAX_CELLS} (split, key) pairs can be"
             )
         if self.combined:

@@ -2,25 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
-
-from core.parameters import Parameter, Value
+from core.parameters import Parameter
 
 AUTO = "auto"
-
-
-@dataclass(frozen=True)
-class NumberOrAuto(Parameter):
-    """A number, or the word ``auto``."""
-
-    def allowed(self) -> str:
-        """Describe the allowed values in a few words."""
-        return f"{super().allowed()}, or {AUTO}"
-
-    def check(self, value: Any) -> Value:
-        """Return the word as it is, else the number."""
-        return AUTO if value == AUTO else super().check(value)
+"""Word in place of a sampling rate: each job's own rate is chosen by its cost."""
 
 
 # The keys of a job
@@ -29,7 +14,7 @@ ZIPF = Parameter(
     "shuffle.zipf",
     float,
     1.0,
-    "exponent a of the keys' law p_i ∝ i^(−a); 0: all keys alike",
+    "exponent a of the keys' law p_i ∝ i^(−a); 0: all keys equally likely",
     minimum=0,
     maximum=20,
 )
@@ -40,12 +25,15 @@ VALUE_SPREAD = Parameter(
     "shuffle.value_spread",
     float,
     0.0,
-    "spread of record sizes over keys: σ of a lognormal law; 0: all alike",
+    "spread of record sizes over keys: σ of a lognormal law; 0: all equal",
     minimum=0,
     maximum=5,
 )
 COMBINE = Parameter(
-    "shuffle.combine", bool, None, "each map task sends a key once; empty: as the source does"
+    "shuffle.combine",
+    bool,
+    None,
+    "a map task combines a key's records into one; empty: as shuffle.source does",
 )
 KEY_PARAMETERS = (KEYS, ZIPF, RECORD_BYTES, VALUE_SPREAD, COMBINE)
 """What a job with a Zipf law reads."""
@@ -60,7 +48,7 @@ HASH = Parameter(
 )
 
 # Sampling
-SAMPLING_RATE = NumberOrAuto(
+SAMPLING_RATE = Parameter(
     "shuffle.sampling_rate",
     float,
     0.01,
@@ -69,27 +57,33 @@ SAMPLING_RATE = NumberOrAuto(
     minimum=0,
     open_minimum=True,
     maximum=1,
+    words=((AUTO, 0.0),),
 )
 SCAN_S = Parameter(
-    "shuffle.scan_s_per_record", float, 0.0, "reading a record to sample", "s", minimum=0
+    "shuffle.scan_s_per_record", float, 0.0, "time to read a record for the sample", "s", minimum=0
 )
 MAP_S = Parameter(
-    "shuffle.map_s_per_record", float, 0.0, "map work on a sampled record", "s", minimum=0
+    "shuffle.map_s_per_record", float, 0.0, "time of map work on a sampled record", "s", minimum=0
 )
 PLAN_S = Parameter(
-    "shuffle.plan_s_per_key", float, 0.0, "planning, for each key in the sample", "s", minimum=0
+    "shuffle.plan_s_per_key", float, 0.0, "time to plan a key of the sample", "s", minimum=0
 )
 SLOTS = Parameter(
-    "shuffle.slots", int, None, "map tasks that run at a time; empty: all", minimum=1, maximum=1e7
+    "shuffle.slots",
+    int,
+    None,
+    "map tasks that run at the same time; empty: all",
+    minimum=1,
+    maximum=1e7,
 )
 REDUCE_S = Parameter(
-    "shuffle.reduce_s_per_record", float, 0.0, "reduce work on a record", "s", minimum=0
+    "shuffle.reduce_s_per_record", float, 0.0, "time of reduce work on a record", "s", minimum=0
 )
 MERGE_S = Parameter(
     "shuffle.merge_s_per_record",
     float,
     0.0,
-    "merging a record whose key is spread over several buckets",
+    "time to merge a record whose key is in several buckets",
     "s",
     minimum=0,
 )
@@ -102,14 +96,14 @@ LIMITS = Parameter(
     "shuffle.limits_on_unsplit_keys",
     bool,
     False,
-    "planned amounts are limits for keys with one bucket, too",
+    "planned amounts also limit keys that are planned for one bucket only",
     when=(("shuffle.fill", ("first_fit",)),),
 )
 OVERFLOW = Parameter(
     "shuffle.overflow",
     str,
     "hash",
-    "where records go when all limits of their key are used up",
+    "where a key's records go when all its limits are reached",
     choices=("hash", "last", "proportional", "least_loaded"),
     when=(("shuffle.fill", ("first_fit",)),),
 )
@@ -121,7 +115,7 @@ def fill(default: str) -> Parameter:
         "shuffle.fill",
         str,
         default,
-        "how a split key's records are shared out: up to each limit in turn, or in proportion",
+        "how a split key's records are divided: up to each limit in turn, or in proportion",
         choices=("first_fit", "proportional"),
     )
 
@@ -132,7 +126,7 @@ def min_hits(default: int) -> Parameter:
         "shuffle.min_hits",
         int,
         default,
-        "keys with fewer records in the sample are left to the hash",
+        "keys with fewer records in the sample are placed by their hash",
         minimum=0,
         maximum=1e9,
     )

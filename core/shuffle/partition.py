@@ -156,7 +156,7 @@ class Partition:
         records = np.zeros((data.splits, width), np.int64)
         sizes = np.zeros((data.splits, width))
         rest = np.ones(len(self.key), np.bool_)
-        for columns in self._known(rest):
+        for columns in self._with_known_splits(rest):
             for m, counts in enumerate(columns.per_split):
                 of_key = counts * data.record_bytes[columns.key]
                 records[m] += np.bincount(columns.bucket, counts, width).astype(np.int64)
@@ -170,18 +170,18 @@ class Partition:
             sizes += spread * mean
         return records, sizes
 
-    def _known(self, rest: npt.NDArray[np.bool_]) -> list[Pieces]:
+    def _with_known_splits(self, rest: npt.NDArray[np.bool_]) -> list[Pieces]:
         """Return the entries with known counts, and clear them in `rest`."""
-        known = []
+        pieces = []
         if self.pieces is not None:
-            known.append(self.pieces)
+            pieces.append(self.pieces)
             rest[np.isin(self.key, self.pieces.key)] = False
         if self.data.matrix is not None:
             whole = np.flatnonzero(rest & (self.fragments[self.key] == 1))
             rest[whole] = False
             key = self.key[whole]
-            known.append(Pieces(key, self.bucket[whole], self.data.matrix[:, key]))
-        return known
+            pieces.append(Pieces(key, self.bucket[whole], self.data.matrix[:, key]))
+        return pieces
 
     def _summed(self, weights: Floats | Ints) -> Floats:
         sums = np.bincount(self.bucket, weights=weights, minlength=self.buckets)
@@ -204,10 +204,10 @@ def gather(
     if pieces is not None:
         parts = [*parts, (pieces.key, pieces.bucket, pieces.per_split.sum(axis=0))]
     key, bucket, records = (np.concatenate(column) for column in zip(*parts, strict=True))
-    there = np.flatnonzero(records)
-    pair = key[there] * buckets + bucket[there]
+    present = np.flatnonzero(records)
+    pair = key[present] * buckets + bucket[present]
     order = np.argsort(pair, kind="stable")
-    pair, records = pair[order], records[there][order]
+    pair, records = pair[order], records[present][order]
     first = np.flatnonzero(np.diff(pair, prepend=-1))
     merged = np.add.reduceat(records, first) if len(first) else records
     pair = pair[first]

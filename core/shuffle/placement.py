@@ -39,7 +39,7 @@ class Rules(NamedTuple):
     limit_unsplit: bool = False
 
 
-def place(
+def place_records(
     data: KeyCounts, plan: BucketPlan, hashed: Ints, rules: Rules, rng: np.random.Generator
 ) -> Partition:
     """Place a job: planned keys by the plan, the others by hash.

@@ -1,4 +1,4 @@
-"""The seam between partitioners and their sample: `sampling` draws it for every rule alike.
+"""The seam between partitioners and their sample: `sampling` draws it for every rule.
 
 A partitioner that plans by a sample writes a `SampleRule` and wraps it. All of them then get the
 same sample for one seed, pay the same time for it, and can let ``sampling_rate=auto`` choose the
@@ -32,7 +32,7 @@ SampleRule = Callable[[KeyCounts, int, Values, np.random.Generator, Sample], Par
 
 
 def sampling(rule: SampleRule) -> Rule:
-    """Turn a rule that is given a sample into one that draws it, at the rate asked for."""
+    """Turn a rule that takes a sample into one that draws it, at the requested rate."""
 
     def partition(
         data: KeyCounts, buckets: int, values: Values, rng: np.random.Generator
@@ -54,7 +54,7 @@ def sampling(rule: SampleRule) -> Rule:
 def with_prediction(
     partition: Partition, sample: Sample, plan: BucketPlan | None, values: Values
 ) -> Partition:
-    """Add what the sample told, and what it cost."""
+    """Add what the sample predicts, and what it costs."""
     data = partition.data
     cost = prepass_s(data, sample.size / max(data.records, 1), sample.distinct, values)
     prediction = predict(data, partition.buckets, sample, plan, cost)

@@ -37,7 +37,7 @@ def shares(one: Ints, other: Ints, records: Ints, buckets: int) -> Floats:
     The loads tend to the most even ones that the pairs allow: where a pair of buckets has
     records on both sides, the two have equal loads. They are unique, and those of single records
     to a few per cent. How the pairs share in making them even is not: here all start from
-    halves, and keys with the same two buckets are alike, so that the number of keys on two
+    halves, and keys with the same two buckets are equivalent, so that the number of keys on two
     buckets is an estimate.
 
     Parameters

@@ -173,25 +173,25 @@ def from_matrix(
     matrix: npt.ArrayLike, rng: np.random.Generator, *, record_bytes: float = 100.0
 ) -> KeyCounts:
     """Build a job from the records of each key in each split, shape (M, K); generated keys."""
-    given = np.array(matrix, np.int64)
-    if given.ndim != 2 or given.size == 0 or (given < 0).any():
+    counts = np.array(matrix, np.int64)
+    if counts.ndim != 2 or counts.size == 0 or (counts < 0).any():
         raise ShuffleError("counts per split and key have to be a matrix of whole numbers ≥ 0")
     return KeyCounts(
-        keys=Keys(given.shape[1]),
-        total=given.sum(axis=0),
-        split_records=given.sum(axis=1),
-        record_bytes=np.full(given.shape[1], float(record_bytes)),
-        input_records=int(given.sum()),
+        keys=Keys(counts.shape[1]),
+        total=counts.sum(axis=0),
+        split_records=counts.sum(axis=1),
+        record_bytes=np.full(counts.shape[1], float(record_bytes)),
+        input_records=int(counts.sum()),
         seed=_seed(rng),
-        given=given,
+        counts=counts,
     )
 
 
 def combined(job: KeyCounts) -> KeyCounts:
     """Return the job after a map-side combine: one record for each (split, key) that has any.
 
-    Exact where the job has a matrix. Beyond, each key's records fall into all splits alike,
-    independently of other keys', and the splits are taken to put out equally many.
+    Exact where the job has a matrix. Beyond, each key's records fall into every split with equal
+    probability, independently of other keys', and all splits count as having equally many.
     """
     if job.matrix is not None:
         present = (job.matrix > 0).astype(np.int64)
@@ -211,18 +211,18 @@ def _occupied(records: Ints, splits: int, rng: np.random.Generator) -> Ints:
     One record after another up to `ONE_BY_ONE`. For more, the number of splits that stay
     without is rounded from a normal law with the right mean and variance.
     """
-    found = np.zeros(len(records), np.int64)
+    nonempty = np.zeros(len(records), np.int64)
     for i in range(min(ONE_BY_ONE, int(records.max()))):
-        found += (records > i) & (rng.random(len(records)) * splits >= found)
+        nonempty += (records > i) & (rng.random(len(records)) * splits >= nonempty)
     many = np.flatnonzero(records > ONE_BY_ONE)
-    more = records[many] - ONE_BY_ONE
-    empty = (splits - found[many]).astype(np.float64)
-    stays, both_stay = (1 - 1 / splits) ** more, max(1 - 2 / splits, 0.0) ** more
+    others = records[many] - ONE_BY_ONE
+    empty = (splits - nonempty[many]).astype(np.float64)
+    stays, both_stay = (1 - 1 / splits) ** others, max(1 - 2 / splits, 0.0) ** others
     mean = empty * stays
     variance = np.maximum(empty * (empty - 1) * both_stay + mean - mean**2, 0)
     drawn = np.rint(mean + np.sqrt(variance) * rng.standard_normal(len(many)))
-    found[many] = splits - np.clip(drawn, 0, empty).astype(np.int64)
-    return np.minimum(found, records)
+    nonempty[many] = splits - np.clip(drawn, 0, empty).astype(np.int64)
+    return np.minimum(nonempty, records)
 
 
 def _job(
@@ -263,15 +263,16 @@ def _checked_names(names: npt.ArrayLike, source: str) -> npt.NDArray[Any]:
 
 
 def _checked_counts(counts: npt.ArrayLike, expected: int, source: str) -> Ints:
-    given = np.asarray(counts)
-    if given.shape != (expected,):
-        raise ShuffleError(f"{source}: {expected} keys but {given.size} counts")
-    if given.dtype.kind not in "iuf":
-        raise ShuffleError(f"{source}: counts are {given.dtype}; whole numbers are allowed")
-    wrong = ~((given >= 0) & (given <= MAX_RECORDS) & (given == np.floor(given)))
+    numbers = np.asarray(counts)
+    if numbers.shape != (expected,):
+        raise ShuffleError(f"{source}: {expected} keys but {numbers.size} counts")
+    if numbers.dtype.kind not in "iuf":
+        raise ShuffleError(f"{source}: counts are {numbers.dtype}; whole numbers are allowed")
+    wrong = ~((numbers >= 0) & (numbers <= MAX_RECORDS) & (numbers == np.floor(numbers)))
     if wrong.any():
         row = int(np.argmax(wrong))
         raise ShuffleError(
-            f"{source} row {row + 1}: count {given[row]}; whole numbers from 0 to 2^53 are allowed"
+            f"{source} row {row + 1}: count {numbers[row]}; allowed are whole numbers "
+            "from 0 to 2^53"
         )
-    return given.astype(np.int64)
+    return numbers.astype(np.int64)

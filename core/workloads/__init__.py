@@ -18,13 +18,13 @@ from __future__ import annotations
 import sys
 from functools import cache
 
-from core.plugins import discover
+from core.plugins import Records, discover
 from core.workloads._base import SEED, Workload
 
 __all__ = ["SEED", "Workload", "workloads"]
 
 
 @cache
-def workloads() -> dict[str, Workload]:
+def workloads() -> Records[Workload]:
     """Return every workload by name."""
-    return discover(sys.modules[__name__], Workload, "WORKLOAD")
+    return discover(sys.modules[__name__], Workload, "WORKLOAD", Workload.problem)

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from core.parameters import Parameter, Values, completed
+from core.parameters import Parameter, Values, completed, problem_of
 from core.shuffle.axes import TRACED, partitioner_of, shuffle_parameters
+from core.shuffle.partitioners import partitioners
 from core.trace import Trace
 from core.workloads._jobs import Jobs, serve
 from core.workloads._redraw import redraw
@@ -35,9 +36,11 @@ class Workload:
         file cannot be used.
     identified_by_content : bool
         The content says it all (a trace file): parameters like a path do not enter the id.
+    version : int
+        To be raised when a shipped workload gives other coflows for the same content.
     partitioner : str
         Which reducer gets which record where nothing is said. ``traced``: the coflows have
-        their reducers' bytes, which another partitioner may draw anew.
+        their reducers' bytes, which another partitioner may draw again.
     """
 
     name: str
@@ -47,6 +50,16 @@ class Workload:
     content: Callable[[Values], str]
     identified_by_content: bool = False
     partitioner: str = TRACED
+    version: int = 1
+
+    def problem(self) -> str | None:
+        """Say what is wrong with the record; None where nothing is."""
+        if not callable(self.build) or not callable(self.content):
+            return "build and content have to be functions"
+        if self.partitioner != TRACED and self.partitioner not in partitioners():
+            names = ", ".join((TRACED, *partitioners()))
+            return f"partitioner={self.partitioner!r}: allowed is one of {names}"
+        return problem_of(self.parameters, ("workload.", "shuffle."))
 
     @property
     def seeded(self) -> bool:
@@ -77,7 +90,8 @@ class Workload:
         source = self.build(values, rng)
         partitioner = partitioner_of(values)
         if isinstance(source, Jobs):
-            assert partitioner is not None
+            if partitioner is None:
+                raise TypeError(f"{self.name} makes jobs: its default partitioner cannot be traced")
             return serve(source, partitioner, values, shuffle_seed)
         return source if partitioner is None else redraw(source, partitioner, values, shuffle_seed)
 

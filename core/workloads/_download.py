@@ -74,11 +74,11 @@ def _reason(error: BaseException) -> str:
     response = getattr(error, "response", None)
     if response is not None:
         return f"the server answers {response.status_code} {response.reason}"
-    said = ""
+    reason = ""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, TimeoutError):
             return f"no answer within {SECONDS:g} s"
-        said = getattr(cause, "strerror", None) or str(cause) or said
+        reason = getattr(cause, "strerror", None) or str(cause) or reason
         cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
-    return said
+    return reason

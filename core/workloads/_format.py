@@ -153,8 +153,8 @@ def parse_trace(data: bytes, name: str, mb_bytes: float = 1e6) -> Trace:
 def _text_lines(data: bytes, name: str) -> list[str]:
     """Split into lines without blank ones at the end. Only ASCII is text here."""
     data = data.removeprefix(b"\xef\xbb\xbf")
-    if found := _NO_TEXT.search(data):
-        at = found.start()
+    if match := _NO_TEXT.search(data):
+        at = match.start()
         character = data[at : at + 4].decode("utf-8", "ignore")[:1]
         # By number: a character that looks like a digit or a blank does not show what it is.
         note = f" (U+{ord(character):04X})" if character > "\x7f" else ""
@@ -184,8 +184,8 @@ def _header(line: str) -> tuple[int, int]:
 
 def _coflow(fields: list[str], ports: int) -> _Coflow:
     if len(fields) < 3:
-        found = f"{len(fields)} fields" if fields else "a blank line between coflows"
-        raise _BrokenRuleError(f"{found}; allowed is {_COFLOW}")
+        content = f"{len(fields)} fields" if fields else "a blank line between coflows"
+        raise _BrokenRuleError(f"{content}; allowed is {_COFLOW}")
     coflow_id = _whole("id", fields[0])
     if coflow_id >= 2**63:
         raise _BrokenRuleError(f"id {coflow_id} is outside 0…2^63 − 1")

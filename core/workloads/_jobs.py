@@ -41,7 +41,7 @@ class Job:
 
 @dataclass(frozen=True, eq=False)
 class Jobs:
-    """Jobs on a fabric of so many ports; `name` is for messages."""
+    """Jobs on a fabric with `ports` ports; `name` is for messages."""
 
     name: str
     ports: int
@@ -73,10 +73,10 @@ def serve(
         data = job.draw(np.random.default_rng(data_seed))
         rng = np.random.default_rng(rule_seed)
         partition = partitioner.partition(data, len(job.reducers), values, rng)
-        report = measure_job(job.job_id, job.arrival_s, partition, values)
+        job_measures = measure_job(job.job_id, job.arrival_s, partition, values)
         _, sent = partition.per_split()
         hosts = hosts_of(partition, job.reducers)
-        served.append((report, _flows(jobs.ports, job.mappers, hosts, sent)))
+        served.append((job_measures, _flows(jobs.ports, job.mappers, hosts, sent)))
     served.sort(key=lambda entry: coflow_arrival_s(entry[0]))
     return _trace(jobs, served)
 
@@ -93,9 +93,9 @@ def job_seeds(
     return [(child(0, job), child(1, job)) for job in range(jobs)]
 
 
-def coflow_arrival_s(report: JobMeasures) -> float:
+def coflow_arrival_s(job_measures: JobMeasures) -> float:
     """Return when a job's coflow arrives [s]: after the sampling pre-pass."""
-    return report.arrival_s + report.measures["sample_cost_s"]
+    return job_measures.arrival_s + job_measures.measures["sample_cost_s"]
 
 
 def hosts_of(partition: Partition, reducers: Ports) -> Ports:
@@ -119,7 +119,7 @@ def _flows(ports: int, mappers: Ports, hosts: Ports, sent: Floats) -> tuple[Port
 
 
 def _trace(jobs: Jobs, served: list[tuple[JobMeasures, tuple[Ports, Ports, Floats]]]) -> Trace:
-    arrival = np.array([coflow_arrival_s(report) for report, _ in served])
+    arrival = np.array([coflow_arrival_s(job_measures) for job_measures, _ in served])
     if len(arrival) and not arrival[-1] <= LATEST_S:
         raise TraceError(
             f"{jobs.name}: job {served[-1][0].job_id} would start its shuffle at "
@@ -129,11 +129,11 @@ def _trace(jobs: Jobs, served: list[tuple[JobMeasures, tuple[Ports, Ports, Float
     return Trace(
         name=jobs.name,
         ports=jobs.ports,
-        coflow_id=np.array([report.job_id for report, _ in served], np.int64),
+        coflow_id=np.array([job_measures.job_id for job_measures, _ in served], np.int64),
         arrival_s=arrival,
         first_flow=np.concatenate(([0], np.cumsum(widths))).astype(np.int64),
         src=np.concatenate([flows[0] for _, flows in served]),
         dst=np.concatenate([flows[1] for _, flows in served]),
         size_bytes=np.concatenate([flows[2] for _, flows in served]),
-        shuffle=tuple(report for report, _ in served),
+        shuffle=tuple(job_measures for job_measures, _ in served),
     )

@@ -48,10 +48,10 @@ def read_key_table(path: str) -> KeyTable:
     frame = _frame(path, data)
     for column in ("key", "count"):
         if column not in frame:
-            there = [str(name) for name in frame.columns]
+            columns = [str(name) for name in frame.columns]
             raise ShuffleError(
-                f"{path}: no column {column!r}{nearest(column, there)}; a key table has the "
-                f"columns key and count, this one has {', '.join(there) or 'none'}"
+                f"{path}: no column {column!r}{nearest(column, columns)}; a key table has the "
+                f"columns key and count, this one has {', '.join(columns) or 'none'}"
             )
         if frame[column].isna().any():
             row = int(np.argmax(frame[column].isna().to_numpy())) + 1

@@ -1,4 +1,4 @@
-"""A trace whose reducers are loaded anew, by a partitioner on records that somebody has drawn."""
+"""Draw the loads of a trace's reducers again, by a partitioner on records with keys."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from core.workloads._jobs import coflow_arrival_s, hosts_of, job_seeds
 def redraw(
     trace: Trace, partitioner: Partitioner, values: Values, seed: np.random.SeedSequence
 ) -> Trace:
-    """Keep each coflow's bytes, mappers and reducers, and draw the bytes of each reducer anew.
+    """Keep each coflow's bytes, mappers and reducers, and draw the bytes of each reducer again.
 
     A coflow of B bytes becomes a job of B / ``shuffle.record_bytes`` records (at least one) with
     ``shuffle.keys`` keys; the loads of its buckets, scaled to B bytes, are split equally over the
@@ -35,23 +35,23 @@ def redraw(
         As for `serve`.
     """
     seeds = job_seeds(seed, len(trace))
-    mappers, hosts, loads, reports = [], [], [], []
+    mappers, hosts, loads, jobs = [], [], [], []
     for k, total in enumerate(trace.total_bytes()):
         span = slice(trace.first_flow[k], trace.first_flow[k + 1])
         senders, receivers = np.unique(trace.src[span]), np.unique(trace.dst[span])
-        job = (int(trace.coflow_id[k]), float(trace.arrival_s[k]))
-        at, load, report = _reload(
-            job, float(total), senders, receivers, partitioner, values, seeds[k]
+        id_and_arrival = (int(trace.coflow_id[k]), float(trace.arrival_s[k]))
+        at, load, job = _reload(
+            id_and_arrival, float(total), senders, receivers, partitioner, values, seeds[k]
         )
         mappers.append(senders)
         hosts.append(at)
         loads.append(load / trace.mb_bytes)
-        reports.append(report)
-    arrival = np.array([coflow_arrival_s(report) for report in reports])
+        jobs.append(job)
+    arrival = np.array([coflow_arrival_s(job) for job in jobs])
     order = np.argsort(arrival, kind="stable")
     records = make_records(mappers, hosts, loads)
     drawn = from_records(trace.name, trace.ports, trace.coflow_id, arrival, records, trace.mb_bytes)
-    return replace(drawn, shuffle=tuple(reports[k] for k in order))
+    return replace(drawn, shuffle=tuple(jobs[k] for k in order))
 
 
 def _reload(

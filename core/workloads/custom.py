@@ -62,15 +62,15 @@ def parse_classes(text: str, ports: int) -> list[CoflowClass]:
                 f"workload.classes: class {part!r} is not minW-maxW:minL-maxL; allowed are four "
                 "whole numbers, as in 1-5:10-1000 (1 to 5 mappers and reducers, 10 to 1000 MB)"
             )
-        found = CoflowClass(*map(int, match.groups()))
-        _check_range(part, "width", found.min_width, found.max_width)
-        _check_range(part, "length", found.min_mb, found.max_mb)
-        if found.max_width > ports:
+        coflow_class = CoflowClass(*map(int, match.groups()))
+        _check_range(part, "width", coflow_class.min_width, coflow_class.max_width)
+        _check_range(part, "length", coflow_class.min_mb, coflow_class.max_mb)
+        if coflow_class.max_width > ports:
             raise ParameterError(
-                f"workload.classes: class {part!r} has widths up to {found.max_width}; allowed is "
-                f"at most workload.ports={ports}, as the hosts of one side are all different"
+                f"workload.classes: class {part!r} has widths up to {coflow_class.max_width}; "
+                f"allowed is at most workload.ports={ports}, as all hosts of a side differ"
             )
-        classes.append(found)
+        classes.append(coflow_class)
     return classes
 
 
@@ -190,13 +190,13 @@ def content(values: Values) -> str:
 
 WORKLOAD = Workload(
     name="custom",
-    summary="random coflows of classes with given widths and lengths (CoflowSim's CUSTOM)",
+    summary="random coflows of classes that you define by width and length (CoflowSim's CUSTOM)",
     parameters=(
         Parameter(
             "workload.classes",
             str,
             "1-5:1-10 1-5:10-1000 5-100:1-10 5-100:10-1000",
-            "classes minW-maxW:minL-maxL: mappers and reducers, MB of a flow",
+            "classes, each minW-maxW:minL-maxL: mappers and reducers, MB of a flow, from – to",
         ),
         Parameter("workload.fractions", str, "0.41 0.29 0.09 0.21", "share of each class, sum 1"),
         Parameter("workload.coflows", int, 100, "number of coflows", minimum=1, maximum=1e6),

@@ -32,7 +32,7 @@ PATH = Parameter(
     "workload.path",
     str,
     None,
-    "trace file, plain or gzip; facebook without it: the user's cache, fetched on first use",
+    "file of the published trace, plain or gzip; empty: your cache, fetched on first use",
 )
 
 
@@ -50,36 +50,36 @@ def load_facebook(
     """
     if path is not None:
         return _checked(path, mb_bytes, sha256)
-    target, there = cached_file(), ""
+    target, problem = cached_file(), ""
     if os.path.lexists(target):
         try:
             return _checked(target, mb_bytes, sha256)
         except TraceError as error:  # so it is fetched again
-            there = f" (what is there now cannot be used: {error})"
+            problem = f" (the file that lies there cannot be used: {error})"
     url = os.environ.get("COFLOW_SWEEP_FACEBOOK_URL") or URL
     if broken := download(url, target, sha256):
         raise TraceError(
             f"{FILE} cannot be fetched from {url}: {broken}. Without a network, put the file "
-            f"(sha256 {sha256}) at {target}, or say where it is with {PATH.key}=<file>{there}"
+            f"(sha256 {sha256}) at {target}, or say where it is with {PATH.key}=<file>{problem}"
         )
     return _checked(target, mb_bytes, sha256)
 
 
 def cached_file() -> Path:
     """Return where the trace is kept: ``$COFLOW_SWEEP_CACHE`` or the user's cache directory."""
-    given = os.environ.get("COFLOW_SWEEP_CACHE")
-    root = Path(given) if given else Path(platformdirs.user_cache_dir("coflow-sweep"))
+    directory = os.environ.get("COFLOW_SWEEP_CACHE")
+    root = Path(directory) if directory else Path(platformdirs.user_cache_dir("coflow-sweep"))
     return root.absolute() / "traces" / FILE
 
 
 def _checked(path: str | Path, mb_bytes: float, sha256: str) -> tuple[str, Trace]:
-    found, trace = load_trace(path, mb_bytes)
-    if found != sha256:
+    file_sha256, trace = load_trace(path, mb_bytes)
+    if file_sha256 != sha256:
         raise TraceError(
-            f"{path}: is not the published {FILE} (its sha256 is {found}, expected is {sha256}); "
+            f"{path} is not the published {FILE}: its sha256 is {file_sha256}, not {sha256}; "
             f"for another trace use workload=trace {PATH.key}={path}"
         )
-    return found, trace
+    return file_sha256, trace
 
 
 def _load(values: Values) -> tuple[str, Trace]:

@@ -43,10 +43,10 @@ CLASSES = Parameter(
     str,
     None,
     "classes of jobs, each share:records:maps:reducers, and :keys:zipf if they differ, as in "
-    "'3:1e5:4:4 1:1e8:50:40:100000:1.2'; empty: all jobs alike",
+    "'3:1e5:4:4 1:1e8:50:40:100000:1.2'; empty: all jobs are equal",
 )
 _DRAWN = (KIND.key, tuple(SOURCES))
-_ALIKE = (CLASSES.key, (None,))
+_ONE_CLASS = (CLASSES.key, (None,))
 JOBS = Parameter("workload.jobs", int, 20, "number of jobs", minimum=1, maximum=1e6)
 PORTS = Parameter("workload.ports", int, 40, "number of hosts", minimum=1, maximum=1e6)
 GAP = Parameter(
@@ -65,13 +65,25 @@ RECORDS = Parameter(
     "records that a job's map tasks read",
     minimum=1,
     maximum=1e15,
-    when=(_DRAWN, _ALIKE),
+    when=(_DRAWN, _ONE_CLASS),
 )
 MAPS = Parameter(
-    "workload.maps", int, 32, "map tasks of a job", minimum=1, maximum=1e5, when=(_ALIKE,)
+    "workload.maps",
+    int,
+    32,
+    "number of map tasks of a job",
+    minimum=1,
+    maximum=1e5,
+    when=(_ONE_CLASS,),
 )
 REDUCERS = Parameter(
-    "workload.reducers", int, 16, "reducers of a job", minimum=1, maximum=1e5, when=(_ALIKE,)
+    "workload.reducers",
+    int,
+    16,
+    "number of reducers of a job",
+    minimum=1,
+    maximum=1e5,
+    when=(_ONE_CLASS,),
 )
 PATH = Parameter(
     "workload.path",
@@ -86,7 +98,7 @@ _OF_TABLES = (shuffle.RECORD_BYTES, shuffle.COMBINE)
 
 @dataclass(frozen=True)
 class JobClass:
-    """Jobs that are alike: their share of all, and what each of them is; None: the point's."""
+    """Equal jobs: their share of all jobs, and the size of each; None: the point's value."""
 
     share: float
     records: int
@@ -109,7 +121,7 @@ def parse_classes(text: str) -> list[JobClass]:
     >>> parse_classes("3:1e5:4:4 1:1e8:50:40:100000:1.2")[1].keys
     100000
     """
-    found = []
+    classes = []
     for part in re.split(r"[\s,]+", text.strip()):
         fields = part.split(":")
         if not 4 <= len(fields) <= 6:
@@ -119,7 +131,7 @@ def parse_classes(text: str) -> list[JobClass]:
         values = [_number(part, field) for field in fields]
         if not 0 < values[0] <= MOST_SHARE:
             raise ParameterError(
-                f"{CLASSES.key}: class {part!r}: its share has to be > 0 and ≤ {MOST_SHARE:g}"
+                f"{CLASSES.key}: class {part!r}: its share must be > 0 and ≤ {MOST_SHARE:g}"
             )
         rest = []
         keys = (RECORDS, MAPS, REDUCERS, shuffle.KEYS, shuffle.ZIPF)
@@ -128,8 +140,8 @@ def parse_classes(text: str) -> list[JobClass]:
                 rest.append(parameter.check(value))
             except ParameterError as error:
                 raise ParameterError(f"{CLASSES.key}: class {part!r}: {error}") from None
-        found.append(JobClass(values[0], *cast("list[int]", rest)))
-    return found
+        classes.append(JobClass(values[0], *cast("list[int]", rest)))
+    return classes
 
 
 def _number(part: str, field: str) -> float:
@@ -183,8 +195,8 @@ def _classes(values: Values) -> list[JobClass]:
     text = values[CLASSES.key]
     if text is not None:
         return parse_classes(str(text))
-    alike = (cast(int, values[p.key]) for p in (RECORDS, MAPS, REDUCERS))
-    return [JobClass(1.0, *alike)]
+    sizes = (cast(int, values[p.key]) for p in (RECORDS, MAPS, REDUCERS))
+    return [JobClass(1.0, *sizes)]
 
 
 def _draw(values: Values, kind: JobClass, table: KeyTable | None) -> Draw:
@@ -200,8 +212,8 @@ def _draw(values: Values, kind: JobClass, table: KeyTable | None) -> Draw:
             combine=combine,
             source=table.name,
         )
-    own = {shuffle.KEYS.key: kind.keys, shuffle.ZIPF.key: kind.zipf}
-    merged = {**values, **{key: value for key, value in own.items() if value is not None}}
+    of_class = {shuffle.KEYS.key: kind.keys, shuffle.ZIPF.key: kind.zipf}
+    merged = {**values, **{key: value for key, value in of_class.items() if value is not None}}
     source = str(values[KIND.key])
     return lambda rng: draw(merged, kind.records, kind.maps, rng, source)
 

@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable
 
 from core import registry
 from core.parameters import Parameter, when_read
+from core.plugins import Records
 from core.schedulers import schedulers
-from core.shuffle.axes import TRACED, shuffle_parameters
+from core.shuffle.axes import PARTITIONER, TRACED, shuffle_parameters
 from core.shuffle.partitioners import partitioners
 from core.workloads import workloads
 from sweep.cli.options import OPTIONS, REPLICATES, SEED
+
+_WIDTH = 100
+_COLUMN = 29
+"""Where the texts of keys begin."""
 
 _EXAMPLES = """\
 coflow-sweep: parameter sweeps over coflow schedulers
@@ -20,9 +26,17 @@ coflow-sweep: parameter sweeps over coflow schedulers
   python -m sweep workload=trace workload.path=trace.txt scheduler=aalo,asebf width=receiver,max
   python -m sweep scheduler=asebf queue.base=2,4,10 'queue.first_threshold_mb=range(5,30,5)'
   python -m sweep --config-dir my_experiments +experiment=my_grid
-  python -m sweep … sweep.dry_run=true      print the plan, run nothing
+  python -m sweep … sweep.dry_run=true      print the plan and run nothing
 
-What a point does not read is not part of it: grid rows that differ only there run once.
+Unused parameters are ignored: grid rows that differ only in them share one run. A key that no point
+reads is an error.
+
+flags
+  --help, -h                 print this text
+  --version                  print the versions of coflow-sweep and Hydra
+  --config-dir DIR           read your own files too: DIR/experiment/NAME.yaml for +experiment=NAME
+  --config-name NAME         begin with NAME.yaml in place of config.yaml
+  --multirun, -m             no effect: every command is a sweep
 """
 
 
@@ -36,7 +50,9 @@ def help_text() -> str:
         ("shuffle.partitioner", partitioners()),
     )
     for group, records in members:
-        lines = [f"  {name:<10} {record.summary}" for name, record in records.items()]
+        lines = [_entry(name, record.summary) for name, record in records.items()]
+        broken = records.broken if isinstance(records, Records) else {}
+        lines += [_entry(name, f"cannot be used: {error}") for name, error in broken.items()]
         parts.append(f"{group}=\n" + "\n".join(lines) + "\n")
     for name, scheduler in schedulers().items():
         for engine, rule in scheduler.rules.items():
@@ -46,18 +62,44 @@ def help_text() -> str:
     for name, workload in workloads().items():
         parts += _section(f"workload={name} reads", workload.parameters)
     parts += _section(
-        "every workload reads (shuffle_jobs with the default hash instead of traced)",
+        "every workload reads (shuffle_jobs has no traced: its default is hash)",
         shuffle_parameters(TRACED),
     )
     parts += _section("every run", (SEED, REPLICATES, *OPTIONS))
-    # Hydra substitutes $NAMES in its help.
-    return "\n".join(parts).replace("$", "$$")
+    return "\n".join(parts).rstrip()
 
 
 def _section(title: str, parameters: Iterable[Parameter]) -> list[str]:
     lines = []
     for p in parameters:
-        default = "required" if p.required else "–" if p.default is None else f"{p.default}"
-        when = f"; only with {when_read([p])}" if p.when else ""
-        lines.append(f"  {p.key:<26} {p.help}; {p.allowed()} [{default}]{when}")
+        when = f"; only with {_when(p)}" if p.when else ""
+        lines.append(_entry(p.key, f"{p.help}; {p.allowed()} [{_default(p)}]{when}"))
     return [title + "\n" + "\n".join(lines) + "\n"] if lines else []
+
+
+def _entry(name: str, text: str) -> str:
+    """Return a name and its text, in lines that fit a terminal."""
+    start = f"  {name}".ljust(_COLUMN - 1) + " "
+    return textwrap.fill(
+        text,
+        _WIDTH,
+        initial_indent=start,
+        subsequent_indent=" " * _COLUMN,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def _default(parameter: Parameter) -> str:
+    if parameter.required:
+        return "required"
+    value = parameter.default
+    if isinstance(value, bool):
+        return str(value).lower()
+    return "empty" if value is None else f"{value:.12g}" if isinstance(value, float) else str(value)
+
+
+def _when(parameter: Parameter) -> str:
+    """Return when a parameter is read; a long list of all partitioners in few words."""
+    every = when_read([Parameter("", str, None, "", when=((PARTITIONER, tuple(partitioners())),))])
+    return when_read([parameter]).replace(every, f"any {PARTITIONER} but {TRACED}")

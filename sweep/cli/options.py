@@ -10,27 +10,54 @@ __all__ = ["FILTER", "METHOD", "OPTIONS", "REPLICATES", "SAMPLE", "SEED", "ZIP"]
 OPTIONS = (
     *(ZIP, FILTER, SAMPLE, METHOD),
     Parameter(
-        "executor", str, "ray", "where points run: Ray, or this process", choices=("ray", "local")
+        "executor",
+        str,
+        "ray",
+        "what runs the points: workers of Ray, or this process (local)",
+        choices=("ray", "local"),
     ),
-    Parameter("output.dir", str, None, "dataset directory or URI; empty: outputs/<date>_<time>"),
-    Parameter("output.coflows", bool, False, "also store one row per point and coflow"),
+    Parameter(
+        "output.dir", str, None, "directory or URI of the dataset; if empty, outputs/<date>_<time>"
+    ),
+    Parameter(
+        "output.coflows",
+        bool,
+        False,
+        "also store a table with one row for each coflow of each point",
+    ),
     Parameter(
         "output.reducers",
         bool,
         False,
-        "also store one row per point, job and bucket, and those of the rates that auto weighed",
+        "also store a table with one row for each bucket of each job of each point, and one with "
+        "the sampling rates that auto compared",
     ),
-    Parameter("ray.address", str, None, "Ray cluster to connect to; empty: a local one"),
-    Parameter("ray.num_cpus", int, None, "workers of the local Ray; empty: one a core", minimum=1),
     Parameter(
-        "sweep.chunk", int, None, "points per task; empty: about a second's worth", minimum=1
+        "ray.address",
+        str,
+        None,
+        "address of the Ray cluster to use; if empty, the sweep starts a local one",
+    ),
+    Parameter(
+        "ray.num_cpus",
+        int,
+        None,
+        "number of workers of the local Ray; if empty, one for each core",
+        minimum=1,
+    ),
+    Parameter(
+        "sweep.chunk",
+        int,
+        None,
+        "points that go to a worker together; if empty, points of about a second",
+        minimum=1,
     ),
     Parameter("sweep.dry_run", bool, False, "print the plan and run nothing"),
     Parameter(
         "sweep.timeout_s",
         float,
         None,
-        "longest time for a point; its worker is ended then (not with executor=local)",
+        "longest time that a point may take; then the sweep ends its worker (needs executor=ray)",
         unit="s",
         minimum=0,
         open_minimum=True,
@@ -39,10 +66,12 @@ OPTIONS = (
         "sweep.retries",
         int,
         3,
-        "how often a point whose worker died is tried again before it is blamed",
+        "number of times to run a point again whose worker died, before it counts as failed",
         minimum=0,
     ),
-    Parameter("sweep.retry_failed", bool, False, "run points again that failed in output.dir"),
-    Parameter("sweep.fail_fast", bool, False, "stop handing out points after the first failure"),
+    Parameter(
+        "sweep.retry_failed", bool, False, "run the points again that failed earlier in output.dir"
+    ),
+    Parameter("sweep.fail_fast", bool, False, "start no more points after the first failure"),
 )
-"""One value a run; `SEED` may be an axis and `REPLICATES` makes one."""
+"""Each takes one value a run."""

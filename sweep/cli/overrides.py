@@ -1,12 +1,13 @@
-"""Words of the command line, in Hydra's grammar."""
+"""Words ``key=value`` of the command line: keys and their values."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterator, Sequence
+from functools import cache
 from typing import Any
 
-from hydra.core.override_parser.overrides_parser import OverridesParser
 from hydra.core.override_parser.types import (
     ChoiceSweep,
     Glob,
@@ -19,92 +20,123 @@ from hydra.core.override_parser.types import (
 )
 from hydra.errors import HydraException
 
-from core import registry
-from core.engine import Engine
 from core.errors import GridError, ParameterError, nearest
-from core.schedulers import schedulers
-from core.workloads import Workload, workloads
+from core.keys import KIND
+from sweep.cli.grammar import parse_override, plain_texts
 from sweep.cli.options import FILTER, OPTIONS, REPLICATES, ZIP
 from sweep.grid.axes import Axes, Interval
-from sweep.grid.grid import declarations
+from sweep.grid.grid import check_member, declarations, members_of, no_values
 
 GROUPS = ("engine", "workload")
 MOST_VALUES = 1_000_000
 """Values of an axis."""
 SINGLE = {p.key: p for p in (*OPTIONS, REPLICATES)}
+"""Keys that take one value a run."""
+
+_PLAIN_KEY = re.compile(r"\s*\+{0,2}([\w.]+)=(.*)", re.DOTALL)
 
 
-def filter_words(overrides: Sequence[str]) -> tuple[dict[str, list[Any]], list[str]]:
-    """Return ``sweep.filter`` as it stands, which is not in Hydra's grammar, and the rest."""
-    given: dict[str, list[Any]] = {}
+@cache
+def text_keys() -> frozenset[str]:
+    """Return the keys whose values are text, kept as typed: ``1.10`` is not ``1.1``."""
+    parameters = [*SINGLE.values(), *(p for of_key in declarations().values() for p in of_key)]
+    texts = {p.key for p in parameters if p.kind is str and not p.choices}
+    return frozenset(texts - {ZIP.key})
+
+
+def filter_of(words: Sequence[str]) -> tuple[dict[str, list[Any]], list[str]]:
+    """Return ``sweep.filter``, which is not in Hydra's grammar, and the other words."""
+    filters: dict[str, list[Any]] = {}
     others = []
-    for text in overrides:
-        key, _, value = text.partition("=")
+    for word in words:
+        key, _, value = word.partition("=")
         if key.strip().lstrip("+") != FILTER.key:
-            others.append(text)
-        elif given:
-            raise GridError(f"{FILTER.key} is given twice; join the conditions by 'and'")
+            others.append(word)
+        elif filters:
+            raise GridError(f"{FILTER.key} is set twice; join the two conditions by 'and'")
         else:
             value = value.strip()
             quoted = len(value) > 1 and value[0] == value[-1] and value[0] in "'\""
             inside = value[1:-1] if quoted else ""
             text = inside if quoted and value[0] not in inside else value
-            given[FILTER.key] = [None if text in ("", "null") else text]
-    return given, others
+            filters[FILTER.key] = [None if text in ("", "null") else text]
+    return filters, others
 
 
-def parsed(overrides: Sequence[str]) -> list[Override]:
-    """Return what Hydra's grammar makes of words; a word that it cannot read is a `GridError`."""
-    parser = OverridesParser.create()
-    parsed = []
-    for text in overrides:
-        try:
-            parsed.append(parser.parse_override(text))
-        except (HydraException, ValueError, RecursionError) as error:
-            reason = (str(error).splitlines() or [type(error).__name__])[0][:200]
-            raise GridError(f"cannot read {text[:80]!r}: {_hint(text)} ({reason})") from error
-    return parsed
+def read_overrides(words: Sequence[str]) -> tuple[list[str], dict[str, list[Any] | Interval]]:
+    """Return the names of experiments, and the values of every other key.
 
-
-def _hint(text: str) -> str:
-    """Say what is most likely wrong with text that is not an override."""
-    if "=" not in text:
-        return "write key=value or key=a,b, without blanks around = and commas"
-    if text.endswith(",") or ",," in text or "=," in text:
-        return "a comma without a value; write key=a,b without blanks"
-    return "quote text with special characters, as in 'key=\"…\"'"
-
-
-def split(overrides: Sequence[Override]) -> tuple[list[str], dict[str, list[Any] | Interval]]:
-    """Return the experiments as Hydra wants them, and the values of every other key."""
+    Raises
+    ------
+    GridError
+        A word that cannot be read, a key that nothing declares, or a key that is set twice.
+    """
     experiments: list[str] = []
-    given: dict[str, list[Any] | Interval] = {}
-    for override in overrides:
-        key = override.key_or_group
-        text = override.input_line or key
-        if key.split(".")[0] == "hydra":
-            raise GridError(f"{text}: Hydra's own settings have no effect here; see output.dir")
-        if override.type == OverrideType.DEL or override.package is not None:
-            raise GridError(f"{text}: only key=value is understood here")
+    axes: dict[str, list[Any] | Interval] = {}
+    for k, word in enumerate(words):
+        key: str
+        values: list[Any] | Interval
+        match = _PLAIN_KEY.fullmatch(word)
+        if match and match[1] in text_keys() and (texts := plain_texts(match[2])) is not None:
+            key, values = match[1], _checked(match[1], texts, word)
+        else:
+            key, values = _read(word, next(iter(words[k + 1 :]), ""))
         if key == "experiment":
-            experiments.append(f"+experiment={_name(one(key, {key: _values(override)}, None))}")
+            experiments.append(_name(one(key, {key: values}, None)))
             continue
+        if key in axes:
+            raise GridError(f"{key} is set twice; write all its values once: {key}=a,b")
+        axes[key] = values
+    return experiments, axes
+
+
+def _read(word: str, following: str) -> tuple[str, list[Any] | Interval]:
+    """Return the key and the values of a word in Hydra's grammar."""
+    try:
+        override = parse_override(word, text_keys())
+    except (HydraException, ValueError, RecursionError) as error:
+        reason = (str(error).splitlines() or [type(error).__name__])[0][:200]
+        raise GridError(_unreadable(word, following, reason)) from error
+    key = override.key_or_group
+    if key.split(".")[0] == "hydra":
+        raise GridError(f"{word}: Hydra's own settings have no effect here; see output.dir")
+    if override.type == OverrideType.DEL or override.package is not None:
+        raise GridError(f"{word}: only key=value is understood here")
+    if key != "experiment":
         check_key(key)
-        if key in given:
-            raise GridError(f"{key} is given twice; write all its values once: {key}=a,b")
-        interval = None if key in SINGLE else _interval(override.value())
-        given[key] = _values(override) if interval is None else interval
-    return experiments, given
+    interval = None if key in SINGLE else _interval(override.value())
+    return key, _values(override) if interval is None else interval
+
+
+def _unreadable(word: str, following: str, reason: str) -> str:
+    """Say what is most likely wrong with a word that is not an override."""
+    shown = repr(word if len(word) <= 80 else word[:80] + "…")
+    key, equals, value = word.partition("=")
+    if not equals:
+        return f"{shown} is not key=value; write key=value or key=a,b, without blanks"
+    if value.rstrip().endswith(",") and following and "=" not in following:
+        return f"{shown} ends with a comma before a blank; write {word}{following} without blanks"
+    if value.rstrip().endswith(",") or re.search(r",\s*,|^\s*,", value):
+        return f"{shown} has a comma without a value; write {key}=a,b"
+    if any(value.count(a) != value.count(b) for a, b in ("()", "[]", "{}")):
+        return f"{shown} has an unpaired bracket; close it, or quote the text: '{key}=\"…\"'"
+    return f"cannot read {shown} ({reason}); quote text with special characters: '{key}=\"…\"'"
+
+
+@cache
+def all_keys() -> frozenset[str]:
+    """Return every key that can be set."""
+    return frozenset({*declarations(), *SINGLE, *KIND})
 
 
 def check_key(key: str) -> None:
-    """Raise `GridError` for a key that nobody knows."""
-    known = {*declarations(), *SINGLE, "scheduler", *GROUPS}
-    if key not in known:
+    """Raise `GridError` for a key that nothing declares."""
+    keys = all_keys()
+    if key not in keys:
         if key.split(".")[0] == "grid":
             raise GridError(f"{key}: set the key itself, as in scheduler=asebf,aalo")
-        last = {k.rsplit(".", 1)[-1]: k for k in sorted(known)}
-        hint = nearest(key, known) or (f" (did you mean {last[key]!r}?)" if key in last else "")
+        last = {k.rsplit(".", 1)[-1]: k for k in sorted(keys)}
+        hint = nearest(key, keys) or (f" (did you mean {last[key]!r}?)" if key in last else "")
         raise GridError(f"{key}: no such key{hint}; --help lists all keys")
 
 
@@ -122,87 +154,87 @@ def zip_text(value: Any) -> str:
     groups = value if isinstance(value, list) else str(getattr(value, "text", value)).split(";")
     if groups and not isinstance(groups[0], list) and isinstance(value, list):
         groups = [groups]
-    found = []
+    texts = []
     for group in groups:
         keys = group if isinstance(group, list) else group.strip("[] ").split(",")
-        found.append(",".join(str(getattr(key, "text", key)).strip() for key in keys))
-    return ";".join(found)
+        texts.append(",".join(str(getattr(key, "text", key)).strip() for key in keys))
+    return ";".join(texts)
 
 
 def _values(override: Override) -> list[Any]:
-    key = override.key_or_group
-    value = override.value()
+    key, word = override.key_or_group, str(override.input_line)
+    value: Any = override.value()
     if key == ZIP.key:
         return [zip_text(value) if value not in (None, []) else None]
     if isinstance(value, IntervalSweep):
-        raise GridError(f"{override.input_line}: takes one value a run")
+        raise GridError(f"{word}: {key} takes one value a run")
     if isinstance(value, Glob):
-        names = {"scheduler": list(schedulers()), **{g: list(members_of(g)) for g in GROUPS}}
-        values: list[Any] = value.filter(sorted(names.get(key, [])))
-    elif override.is_sweep_override():
-        _check_length(override, value)
+        return _matching(key, value, word)
+    if override.is_sweep_override():
+        _check_length(word, value)
         values = list(override.sweep_iterator(transformer=Transformer.identity))
     else:
         values = [value]
-    plain = [v.text if isinstance(v, QuotedString) else v for v in values]
-    if key in SINGLE and SINGLE[key].kind is str and type(value) in (bool, int, float):
-        plain = [str(override.input_line).partition("=")[2]]  # a name as it was typed: 1.10
-    if not plain or plain == [[]] or plain == [""]:
-        raise GridError(
-            f"{override.input_line}: an empty list makes no grid; give at least one value"
-        )
-    for v in plain:
-        if isinstance(v, list | dict):
+    return _checked(key, [v.text if isinstance(v, QuotedString) else v for v in values], word)
+
+
+def _checked(key: str, values: list[Any], word: str) -> list[Any]:
+    """Return values that are none of them empty, lists or mappings."""
+    if not values or values in ([[]], [""]):
+        raise no_values(word)
+    for value in values:
+        if value == "":
+            raise GridError(f"{word!r} has a comma without a value; write {key}=a,b")
+        if isinstance(value, list | dict):
             raise GridError(
-                f"{override.input_line}: a list is not a value of {key}; for several values "
-                f"write {key}=a,b"
+                f"{word}: a list is not a value of {key}; for several values write {key}=a,b"
             )
-    return plain
+    return values
 
 
-def _check_length(override: Override, value: Any) -> None:
+def _matching(key: str, glob: Glob, word: str) -> list[Any]:
+    """Return the names that ``glob(…)`` matches."""
+    names = members_of(key) or [c for p in declarations().get(key, ()) for c in p.choices]
+    if not names:
+        raise GridError(f"{word}: glob() chooses among names, and {key} has none; write {key}=a,b")
+    values = list(glob.filter(sorted({*names})))
+    if not values:
+        raise GridError(f"{word}: no name matches; allowed are {', '.join(sorted({*names}))}")
+    return values
+
+
+def _check_length(word: str, value: Any) -> None:
     """Refuse ranges that are endless or would fill the memory, before they are listed."""
     if isinstance(value, RangeSweep):
         start, stop, step = (float(v or 0) for v in (value.start, value.stop, value.step))
         if not all(map(math.isfinite, (start, stop, step))):
-            raise GridError(f"{override.input_line}: a range has a start, a stop and a step")
+            raise GridError(f"{word}: a range has a finite start, stop and step")
         if not step:
-            raise GridError(f"{override.input_line}: a range with step 0 never ends")
+            raise GridError(f"{word}: a range with step 0 never ends; give another step")
         if (stop - start) / step > MOST_VALUES:
-            raise GridError(f"{override.input_line}: more than {MOST_VALUES} values")
+            raise GridError(f"{word}: more than {MOST_VALUES} values; give a larger step")
 
 
 def _name(value: Any) -> str:
-    """Quote a name for Hydra's grammar unless it is a plain word."""
+    """Return the name of an experiment, which is a plain word."""
     text = str(value)
     if not text.replace("_", "").replace("-", "").replace("/", "").isalnum():
-        raise GridError(f"{text!r} is not a name")
+        raise GridError(f"experiment={text}: {text!r} is not a name; write +experiment=<name>")
     return text
 
 
-def members_of(group: str) -> Mapping[str, Engine | Workload]:
-    """Return the engines or the workloads by name."""
-    return registry.engines() if group == "engine" else workloads()
-
-
-def known_names(group: str, axes: Axes) -> Iterator[str]:
+def names_in(group: str, axes: Axes) -> Iterator[str]:
     """Yield the names of a group that an axis has; `GridError` for an unknown one."""
-    members = members_of(group)
     values = axes[group]
-    names: Sequence[Any] = [values] if isinstance(values, Interval) else values
-    for name in names:
-        if name not in members:
-            raise GridError(
-                f"{group}={name}: unknown{nearest(str(name), members)}; allowed is one of "
-                + ", ".join(sorted(members))
-            )
-        yield name
+    for name in [values] if isinstance(values, Interval) else values:
+        check_member(group, name)
+        yield str(name)
 
 
-def one(key: str, given: Axes, default: Any) -> Any:
+def one(key: str, axes: Axes, default: Any) -> Any:
     """Return the only value of a key; `ParameterError` where there are several."""
-    values = given.get(key, [default])
+    values = axes.get(key, [default])
     if isinstance(values, Interval) or len(values) != 1:
         text = values if isinstance(values, Interval) else ",".join(map(str, values))
-        raise ParameterError(f"{key}={text}: takes one value a run")
+        raise ParameterError(f"{key}={text}: {key} takes one value a run; choose one")
     return values[0]

@@ -80,10 +80,13 @@ def print_again(
 def _quoted(value: str) -> str:
     """Quote a value for Hydra's grammar unless it is plain.
 
-    Backslashes count only before a quotation mark, and are doubled there.
+    Backslashes count only before a quotation mark or a reference, and are doubled there.
     """
+    if value.startswith("~"):  # the name of a directory, not a home
+        value = f"./{value}"
     if value.isascii() and all(c.isalnum() or c in "/._-" for c in value):
         return value
+    value = re.sub(r"(\\*)\$\{", lambda m: 2 * m[1] + "\\${", value)
     return '"' + re.sub(r'(\\*)("|\Z)', lambda m: 2 * m[1] + ('\\"' if m[2] else ""), value) + '"'
 
 
@@ -144,7 +147,7 @@ def _rows(plan: Plan, directory: str, points: Collection[int]) -> list[Row]:
         for rows in read_results(directory, ids=index_by_id):
             for row in rows:
                 name = row["point_id"]
-                shown = plan.points[name].shown()
+                shown = plan.points[name].columns()
                 newest.setdefault(index_by_id[name], row | unread | shown)
     except StoreError:
         pass

@@ -11,6 +11,8 @@ from rich.measure import Measurement
 from rich.table import Table
 from rich.text import Text
 
+from sweep.plain_text import plain_text
+
 
 @dataclass(frozen=True)
 class Column:
@@ -91,7 +93,4 @@ def _width(column: Column, console: Console, most: int) -> int:
 def _text(text: str, console: Console) -> Text:
     """Return text as it is, without markup, in characters that the console can print."""
     text = "".join(c if c.isprintable() else ascii(c)[1:-1] for c in text)
-    if not console.encoding.startswith("utf"):
-        text = text.replace("–", "-").replace("±", "+-")
-        text = text.encode(console.encoding, "backslashreplace").decode(console.encoding)
-    return Text(text)
+    return Text(plain_text(text, console.encoding))

@@ -11,7 +11,6 @@ from sweep.console.fitted_table import Column
 from sweep.console.result_lines import Line
 from sweep.store.row_values import shown_value
 
-_AUTO = "auto"
 _BINS = tuple(f"{b.lower()}_mean_cct_s" for b in BINS)
 _SHUFFLE = {
     "FoS records": "fos_records",
@@ -76,7 +75,7 @@ def _shuffle_columns(lines: Sequence[Line], times: Callable[..., Column]) -> lis
         values = [line.metrics[name] for line in lines]
         if name != "sampled_share":
             columns.append(Column(header, ["–" if v is None else f"{v:.4f}" for v in values]))
-        elif _AUTO in {line.values.get("shuffle_sampling_rate") for line in lines}:
+        elif any(isinstance(x.values.get("shuffle_sampling_rate"), str) for x in lines):  # auto
             columns.append(_percent_column(header, values, 2))
     return columns
 

@@ -14,6 +14,7 @@ from core.keys import KIND
 from sweep.console.phrases import count, duration
 from sweep.grid.axes import Interval
 from sweep.grid.combinations import count_combinations
+from sweep.grid.options import REPLICATES
 from sweep.grid.plan import Plan
 from sweep.grid.point import Kind
 from sweep.store import read_results
@@ -39,6 +40,7 @@ def describe(plan: Plan, console: Console) -> None:
             say(f"  {key}: {_listed(values)}")
         else:
             fixed.append(f"{key}={values[0]}")
+    fixed += _of_files(plan)
     for keys in plan.shape.zipped:
         say(f"  in step: {', '.join(keys)}")
     for key, number in plan.repeated.items():
@@ -62,6 +64,19 @@ def describe(plan: Plan, console: Console) -> None:
         say(f"{count(rows - points, 'row')} {verb} a run with another row" + ":" * bool(reasons))
         for reason in reasons:
             say(f"  {reason}")
+
+
+def _of_files(plan: Plan) -> list[str]:
+    """Return ``key=value`` for what is set outside the axes, as in a configuration file."""
+    grid = plan.table.resolver.grid
+    values: dict[str, dict[str, None]] = {}
+    for base in grid.bases.values():
+        for key in sorted((grid.requested - plan.axes.keys() - {"replicates"}) & base.keys()):
+            if base[key] is not None:
+                values.setdefault(key, {})[str(base[key])] = None
+    if grid.replicates != REPLICATES.default:
+        values["replicates"] = {str(grid.replicates): None}
+    return [f"{key}={' or '.join(of_key)}" for key, of_key in values.items()]
 
 
 def _listed(values: Sequence[Any]) -> str:

@@ -3,6 +3,7 @@
 ==================================  ============================================================
 `sweep.execution.driver`            one sweep: plan, run, store, print
 `sweep.execution.output_directory`  where a dataset goes, and ``outputs/latest``
+`sweep.execution.own_code`          what of the user's own code has changed since it last ran
 `sweep.execution.manifest`          ``manifest.json``
 `sweep.execution.local`             points in this process
 `sweep.execution.ray_executor`      points on Ray workers

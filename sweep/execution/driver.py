@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import ExitStack, contextmanager, suppress
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from contextlib import ExitStack, contextmanager
 from functools import partial
-from typing import Any
+from typing import Any, TextIO, cast
 
 from rich.console import Console
 
@@ -18,6 +18,7 @@ from core.parameters import Value
 from sweep.console.final_summary import print_again, print_summary
 from sweep.console.phrases import count
 from sweep.console.plan_text import describe, estimate
+from sweep.execution import own_code
 from sweep.execution.local import run_locally
 from sweep.execution.manifest import manifest_of, now
 from sweep.execution.output_directory import fresh_directory, point_latest_at
@@ -28,20 +29,14 @@ from sweep.execution.worker import Executor, PointProgress, Result, warm
 from sweep.grid.grid import Grid
 from sweep.grid.plan import Plan, make_plan
 from sweep.grid.table import PointList
+from sweep.plain_text import PlainStream
 from sweep.store import DatasetWriter
 
 Options = Mapping[str, Value]
+
+MOST_NOTES = 5
+"""Notes of points that are printed."""
 """How the sweep runs and where it goes, by key."""
-
-
-class QuietConsole(Console):
-    """A console that falls silent when its reader is gone: the sweep goes on."""
-
-    def on_broken_pipe(self) -> None:
-        """Print nothing from now on."""
-        self.quiet = True
-        with suppress(OSError):
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def run_sweep(grid: Grid, options: Options, command: Sequence[str]) -> int:
@@ -63,7 +58,8 @@ def run_sweep(grid: Grid, options: Options, command: Sequence[str]) -> int:
             f"sweep.timeout_s={options['sweep.timeout_s']:g}: executor=local runs points in this "
             "process, which cannot end a point that runs too long; remove one of the two"
         )
-    console = QuietConsole(highlight=False, soft_wrap=False)
+    stdout = cast(TextIO, PlainStream(sys.stdout))
+    console = Console(file=stdout, highlight=False, soft_wrap=False)
     plan = make_plan(grid)
     describe(plan, console)
     if options["sweep.dry_run"]:
@@ -98,6 +94,7 @@ def _execute(
     tables = ("coflows", "reducers")
     details = frozenset(table for table in tables if options[f"output.{table}"])
     counts = {"ok": 0, "failed": 0}
+    notes: dict[str, None] = {}
     local = options["executor"] == "local"
     with Interrupts(leave=local) as interrupts, ExitStack() as stack:
         start = partial(_executor, options, stop_requested=interrupts.requested_now)
@@ -106,7 +103,11 @@ def _execute(
             # A Ray cluster that does not answer is bad input: found before anything is written.
             executor = stack.enter_context(start(plan.points.without(())))
         data = stack.enter_context(DatasetWriter.open(directory, details=details))
+        earlier = data.read_manifest()
+        manifest = own_code.with_fingerprints(manifest, earlier)
         todo = _begin(plan, options, data, manifest, console)
+        for change in own_code.changes(earlier, todo):
+            console.print(change, markup=False)
         point_latest_at(directory, str(manifest["started"]))
         try:
             if executor is None:
@@ -114,9 +115,10 @@ def _execute(
             interrupts.install()
             with Progress(todo.kinds(), console) as progress:
                 results = executor(todo, details)
-                _collect(results, data, progress, counts, options, interrupts)
+                _collect(results, data, progress, counts, options, interrupts, notes)
         except KeyboardInterrupt:
             interrupts.requested = True
+        _print_notes(notes, console)
         data.flush()
         complete = sum(counts.values()) == len(todo)
         if complete:
@@ -173,6 +175,14 @@ def _print_set_aside(data: DatasetWriter, plan: Plan, console: Console) -> None:
         )
 
 
+def _print_notes(notes: Collection[str], console: Console) -> None:
+    """Print each note of the points once, and of many the first."""
+    for text in [*notes][:MOST_NOTES]:
+        console.print(f"note: {text}", markup=False)
+    if len(notes) > MOST_NOTES:
+        console.print(f"note: {len(notes) - MOST_NOTES} more settings cannot matter either")
+
+
 def _compiled() -> bool:
     """Whether kernels of this version lie compiled on disk."""
     path = cache_directory()
@@ -186,12 +196,14 @@ def _collect(
     counts: dict[str, int],
     options: Options,
     interrupts: Interrupts,
+    notes: dict[str, None],
 ) -> None:
     for result in results:
         if isinstance(result, PointProgress):
             progress.show(result)
         elif result is not None:
             data.add(result.row, result.details)
+            notes.update(dict.fromkeys(result.notes))
             progress.add(result.row)
             ok = result.row["status"] == "ok"
             counts["ok" if ok else "failed"] += 1

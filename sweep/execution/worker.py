@@ -17,6 +17,7 @@ from typing import Any
 from core import registry
 from core.job_measures import rate_columns, reducer_columns
 from core.metrics import coflow_table, summarise
+from core.notes import collected
 from core.outcome import Outcome
 from core.schedulers import schedulers
 from core.trace import Trace
@@ -35,10 +36,11 @@ PROGRESS_S = 1.0
 
 @dataclass(frozen=True)
 class Result:
-    """A point's row of the dataset, and its rows in tables of details."""
+    """A point's row of the dataset, its rows in tables of details, and its notes to the user."""
 
     row: dict[str, Any]
     details: dict[str, dict[str, Any]] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -81,13 +83,14 @@ def run_point(point: Point, trace: Trace, details: Details) -> Result:
     """Run one point; whatever it raises becomes a row with status ``error``."""
     began = time.perf_counter()
     try:
-        outcome = registry.simulate(trace, point.engine, point.scheduler, point.values)
+        with collected() as notes:
+            outcome = registry.simulate(trace, point.engine, point.scheduler, point.values)
         row = point.columns() | {"status": "ok"} | summarise(trace, outcome)
         tables = _detail_tables(trace, outcome, details)
     except Exception as error:
         return failed(point, error)
     row |= {"wall_s": time.perf_counter() - began, "host": platform.node()}
-    return Result(row, tables)
+    return Result(row, tables, tuple(notes))
 
 
 def _detail_tables(trace: Trace, outcome: Outcome, details: Details) -> dict[str, dict[str, Any]]:

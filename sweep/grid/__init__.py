@@ -11,6 +11,7 @@
 `sweep.grid.resolve`       a combination to points: what is read, checks, replicates
 `sweep.grid.point`         `Point`: one run, its id, its workload and its seeds
 `sweep.grid.table`         `PlanTable`: some bytes a grid row; rows and points made when read
+`sweep.grid.unread`        keys that are set and not read, and what would make a point read them
 `sweep.grid.plan`          `Plan`: all grid rows and the unique points behind them
 =========================  =====================================================================
 """

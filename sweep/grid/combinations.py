@@ -12,7 +12,7 @@ import numpy.typing as npt
 
 from core.errors import GridError, nearest
 from core.keys import KIND
-from sweep.grid.axes import Axes, Interval, Shape
+from sweep.grid.axes import Axes, Interval, Shape, several
 from sweep.grid.filter import Filter
 from sweep.grid.lazy import Lazy
 from sweep.grid.sampling import AllChoices, Choice, Group, Sample
@@ -88,10 +88,23 @@ def _check_listed(axes: Axes) -> None:
 def _check_number(axes: Axes, shape: Shape) -> None:
     number = count_combinations(axes, shape)
     if shape.sample is not None:
+        _check_drawn(axes, shape.sample)
         kinds = (axes[key] for key in KIND if key in axes)
         number = shape.sample * math.prod(1 if isinstance(v, Interval) else len(v) for v in kinds)
     if number > MOST_ROWS:
-        raise GridError(f"{number} grid rows: more than {MOST_ROWS}")
+        raise GridError(
+            f"{number} grid rows: more than {MOST_ROWS}; leave out values or axes, or draw "
+            f"combinations with sweep.sample=N, N up to {MOST_ROWS}"
+        )
+
+
+def _check_drawn(axes: Axes, sample: int) -> None:
+    if not any(several(values) for key, values in axes.items() if key not in KIND):
+        raise GridError(
+            f"sweep.sample={sample}: nothing to draw: no axis but scheduler, engine and "
+            "workload has several values; add one, as in 'queue.base=interval(2,10)' or "
+            "queue.base=2,4,8"
+        )
 
 
 def _grouped(axes: Axes, shape: Shape) -> list[Group]:
@@ -99,7 +112,7 @@ def _grouped(axes: Axes, shape: Shape) -> list[Group]:
     for keys in shape.zipped:
         _check_zip(axes, keys)
     if len(together) < sum(map(len, shape.zipped)):
-        raise GridError("sweep.zip: name each key only once")
+        raise GridError("sweep.zip: a key appears twice; name each key only once")
     groups: list[Group] = []
     for key, values in axes.items():
         keys = together.get(key, (key,))
@@ -116,12 +129,14 @@ def _check_zip(axes: Axes, keys: Sequence[str]) -> None:
     for key in keys:
         if key not in axes:
             raise GridError(
-                f"sweep.zip: {key} is no key of this grid{nearest(key, axes)}; give it values, as "
-                f"{key}=a,b"
+                f"sweep.zip: {key} is not an axis of this grid{nearest(key, axes)}; give it "
+                f"values, as in {key}=a,b"
             )
         values = axes[key]
         if isinstance(values, Interval):
-            raise GridError(f"sweep.zip: {key} is an interval; only lists of values go in step")
+            raise GridError(
+                f"sweep.zip: {key} is an interval; write its values as a list, as in {key}=a,b"
+            )
         lengths[key] = len(values)
     if len(keys) < 2 or len(set(lengths.values())) > 1:
         counts = ", ".join(f"{key} has {n}" for key, n in lengths.items())

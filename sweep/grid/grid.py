@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Set
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from functools import cache
 from typing import Any
 
 from core import keys, registry
 from core.errors import GridError, ParameterError, nearest
-from core.parameters import Parameter, Value, when_read
+from core.parameters import Parameter, Value
 from core.schedulers import schedulers
 from core.workloads import workloads
 from sweep.grid.axes import Axes, Interval, Shape
@@ -43,15 +43,37 @@ class Grid:
     shape: Shape = field(default_factory=Shape)
 
 
+def members_of(key: str) -> Mapping[str, Any]:
+    """Return the schedulers, engines or workloads by name; nothing for other keys."""
+    match key:
+        case "scheduler":
+            return schedulers()
+        case "engine":
+            return registry.engines()
+        case "workload":
+            return workloads()
+    return {}
+
+
+def check_member(key: str, name: Any) -> None:
+    """Raise `GridError` for a name that is no scheduler, engine or workload."""
+    members = members_of(key)
+    if name not in members:
+        raise GridError(
+            f"{key}={name}: unknown{nearest(str(name), members)}; allowed is one of "
+            + ", ".join(sorted(members))
+        )
+
+
+def no_values(where: str) -> GridError:
+    """Return the error for an axis without values."""
+    return GridError(f"{where}: an empty list makes no grid; give at least one value")
+
+
 def checked_axes(
     grid: Grid,
 ) -> tuple[dict[str, list[Any] | Interval], dict[str, int]]:
     """Return the axes in their declared types without repeated values, and how many those were."""
-    members: dict[str, Mapping[str, Any]] = {
-        "scheduler": schedulers(),
-        "engine": registry.engines(),
-        "workload": workloads(),
-    }
     axes: dict[str, list[Any] | Interval] = {}
     repeated: dict[str, int] = {}
     in_step = {key for keys in grid.shape.zipped for key in keys}
@@ -60,35 +82,31 @@ def checked_axes(
             axes[key] = _checked_interval(key, values)
             continue
         if not values:
-            raise GridError(f"{key}: an empty list makes no grid; give at least one value")
-        checked = []
-        for value in values:
-            if key in members:
-                if value not in members[key]:
-                    hint = nearest(str(value), members[key])
-                    raise GridError(
-                        f"{key}={value}: unknown{hint}; allowed is one of "
-                        + ", ".join(sorted(members[key]))
-                    )
-                checked.append(value)
-            else:
-                checked.append(_check_somewhere(key, value))
-        distinct = list(dict.fromkeys(checked))
-        if key in in_step:
-            axes[key] = checked
-        else:
-            axes[key] = distinct
-            if len(distinct) < len(checked):
-                repeated[key] = len(checked) - len(distinct)
+            raise no_values(key)
+        checked = [_check_value(key, value) for value in values]
+        distinct = checked if key in in_step else list(dict.fromkeys(checked))
+        axes[key] = distinct
+        if len(distinct) < len(checked):
+            repeated[key] = len(checked) - len(distinct)
     return axes, repeated
+
+
+def _check_value(key: str, value: Any) -> Value:
+    if members_of(key):
+        check_member(key, value)
+        return str(value)
+    return _check_somewhere(key, value)
 
 
 def _checked_interval(key: str, interval: Interval) -> Interval:
     kinds = {parameter.kind for parameter in declarations().get(key, ())}
     if not kinds or not kinds <= {int, float}:
-        raise GridError(f"{key}={interval}: only a number has an interval")
+        raise GridError(f"{key}={interval}: only a number has an interval; write {key}=a,b")
     if not interval.low < interval.high or (interval.log and interval.low <= 0):
-        raise GridError(f"{key}={interval}: an interval ends above its start, of a log > 0")
+        raise GridError(
+            f"{key}={interval}: an interval must end above its start; a log interval must start "
+            "above 0"
+        )
     for end in (interval.low, interval.high):
         _check_somewhere(key, end)
     return replace(interval, whole=kinds == {int})
@@ -97,16 +115,15 @@ def _checked_interval(key: str, interval: Interval) -> Interval:
 def _check_somewhere(key: str, value: Any) -> Value:
     """Check a value by any declaration of its key that allows it.
 
-    Workloads may declare one key with different ranges: the point's own comes later.
+    Workloads may declare one key with different ranges: each point checks its value again.
     """
-    problem: ParameterError | None = None
-    for parameter in declarations()[key]:
+    *others, last = declarations()[key]
+    for parameter in others:
         try:
             return parameter.check(value)
-        except ParameterError as error:
-            problem = error
-    assert problem is not None
-    raise problem
+        except ParameterError:
+            continue
+    return last.check(value)
 
 
 @cache
@@ -117,30 +134,3 @@ def declarations() -> dict[str, list[Parameter]]:
         for key, of_key in keys.declarations().items()
     }
     return {"seed": [SEED], **declared}
-
-
-def check_all_read(grid: Grid, read: Set[str]) -> None:
-    """Raise `GridError` for a key that was asked for and that no point reads."""
-    for key in sorted(grid.requested - read):
-        readers, when = _readers(key), when_read(declarations().get(key, ()))
-        who = f"by {readers}" if readers else ""
-        which = f"with {when}" if when else ""
-        readers_and_when = ", ".join(text for text in (who, which) if text)
-        raise GridError(
-            f"{key}: no point of this grid reads it"
-            + (f"; it is read {readers_and_when}" if readers_and_when else "")
-        )
-
-
-def _readers(key: str) -> str:
-    if key in ("seed", "replicates"):
-        seeded = [f"workload={n}" for n, w in workloads().items() if w.seeded]
-        return ", ".join([*seeded, "any other with a shuffle.partitioner"])
-    declared = keys.declarations().get(key, ())
-    by = [d for d in declared if d.kind != "workload"]
-    of_workloads = {d.name: d for d in declared if d.kind == "workload"}
-    if len(of_workloads) < len(workloads()):  # by all: only its `when` says something
-        by += of_workloads.values()
-    return ", ".join(
-        dict.fromkeys(f"{d.kind}={d.name}" + f" (engine={d.engine})" * bool(d.engine) for d in by)
-    )

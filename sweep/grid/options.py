@@ -6,27 +6,34 @@ from core.parameters import Parameter
 
 SEED = Parameter("seed", int, 0, "seed that every random choice derives from", minimum=0)
 REPLICATES = Parameter(
-    "replicates", int, 1, "how often to draw a random workload anew", minimum=1, maximum=1e6
+    "replicates",
+    int,
+    1,
+    "number of draws of a random workload; each draw is a grid row",
+    minimum=1,
+    maximum=1e6,
 )
 
 ZIP = Parameter(
     "sweep.zip",
     str,
     None,
-    "keys whose values go in step, as in [queue.base,queue.count]; several: [[a,b],[c,d]]",
+    "keys whose values are taken in step, not combined, as in [queue.base,queue.count]; for "
+    "several groups [[a,b],[c,d]]",
 )
 FILTER = Parameter(
     "sweep.filter",
     str,
     None,
-    "keep only grid rows for which this holds, as in \"queue.base > 2 or scheduler == 'varys'\"",
+    "keep only the grid rows that meet this condition, as in "
+    "\"queue.base > 2 or scheduler == 'varys'\"",
 )
 SAMPLE = Parameter(
     "sweep.sample",
     int,
     None,
-    "draw values of the axes so often, for every scheduler, engine and workload; then "
-    "key=interval(a,b) is an axis, too, and tag(log,interval(a,b))",
+    "number of random samples of the axes, each run for every scheduler, engine and workload; "
+    "allows key=interval(a,b) and key=tag(log,interval(a,b))",
     minimum=1,
     maximum=1e7,
 )
@@ -34,6 +41,6 @@ METHOD = Parameter(
     "sweep.sample_method",
     str,
     "random",
-    "rows at random, by a Latin hypercube, or by a scrambled Sobol sequence",
+    "how samples are drawn: at random, by a Latin hypercube, or by a scrambled Sobol sequence",
     choices=("random", "latin", "sobol"),
 )

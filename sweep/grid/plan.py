@@ -20,11 +20,12 @@ from core.parameters import column_of, when_read
 from core.shuffle.axes import PARTITIONER
 from sweep.grid.axes import Interval, Shape, several
 from sweep.grid.combinations import MOST_ROWS, Combinations
-from sweep.grid.grid import Grid, check_all_read, checked_axes, declarations
+from sweep.grid.grid import Grid, checked_axes, declarations
 from sweep.grid.options import SEED
 from sweep.grid.point import Kind
 from sweep.grid.resolve import Resolver
 from sweep.grid.table import GridRows, Index, PlanTable, Points
+from sweep.grid.unread import check_all_read
 
 
 @dataclass
@@ -118,11 +119,14 @@ def make_plan(grid: Grid) -> Plan:
     axes, repeated = checked_axes(grid)
     combinations = Combinations(axes, grid.shape, int(SEED.check(grid.seed) or 0))
     if not len(combinations):
-        raise GridError(f"sweep.filter={grid.shape.filter!r}: no grid row is left")
+        raise GridError(
+            f"sweep.filter={grid.shape.filter!r}: no grid row is left; widen the condition "
+            "or the axes"
+        )
     # The number of replicates depends on these two alone.
     same_number = not any(several(axes[k]) for k in ("workload", PARTITIONER) if k in axes)
     table = _table(combinations, Resolver(grid), same_number)
-    check_all_read(grid, table.resolver.keys_read())
+    check_all_read(grid, axes, table.kinds, table.resolver.keys_read())
     return Plan(axes, grid.shape, table, repeated)
 
 
@@ -144,7 +148,8 @@ def _table(combinations: Combinations, resolver: Resolver, same_number: bool) ->
         total = len(resolved) * len(combinations) if same_number else 0
         if max(len(combination), total) > MOST_ROWS:
             raise GridError(
-                f"{len(combinations)} rows with replicates: more than {MOST_ROWS} in all"
+                f"{len(combinations)} rows with replicates: more than {MOST_ROWS} in all; leave "
+                "out values or replicates, or draw combinations with sweep.sample=N"
             )
     return PlanTable(
         combinations,

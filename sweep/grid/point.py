@@ -6,16 +6,17 @@ import hashlib
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import cache, lru_cache
+from functools import lru_cache
 from typing import NamedTuple
 
 import numpy as np
 
 from core import registry
 from core.errors import TraceError
-from core.keys import parameters
 from core.parameters import Value, column_of, defaults
+from core.schedulers import schedulers
 from core.shuffle.axes import partitioner_of
+from core.shuffle.partitioners import partitioners
 from core.trace import Trace
 from core.workloads import workloads
 
@@ -42,14 +43,7 @@ class Point:
     trace_id: str
 
     def columns(self) -> dict[str, Value]:
-        """Return the point as columns of the dataset."""
-        return self._named() | stored(self.values)
-
-    def shown(self) -> dict[str, Value]:
-        """Return the point by columns, with the values as requested: also words like ``auto``."""
-        return self._named() | {column_of(k): v for k, v in self.values.items()}
-
-    def _named(self) -> dict[str, Value]:
+        """Return the point by the dataset's columns, with the values as requested."""
         return {
             "point_id": self.point_id,
             "scheduler": self.scheduler,
@@ -58,20 +52,13 @@ class Point:
             "trace_id": self.trace_id,
             "replicate": self.replicate,
             "seed": self.seed,
+            **by_column(self.values),
         }
 
 
-def stored(values: Mapping[str, Value]) -> dict[str, Value]:
-    """Return parameters by column; a word in place of a number, as ``auto``, is 0."""
-    return {
-        column_of(k): 0.0 if isinstance(v, str) and _is_number(k) else v for k, v in values.items()
-    }
-
-
-@cache
-def _is_number(key: str) -> bool:
-    parameter = parameters().get(key)
-    return parameter is not None and parameter.kind is not str
+def by_column(values: Mapping[str, Value]) -> dict[str, Value]:
+    """Return values by the columns of their keys."""
+    return {column_of(key): value for key, value in values.items()}
 
 
 def point_of(
@@ -102,7 +89,8 @@ def point_of(
     source = _source(workload, content, values, replicate)
     rest = _object(values, _split(tuple(values))[2])
     version = registry.engines()[engine].version
-    run = f'["{scheduler}","{engine}",{version},{rest}]'
+    code = _member_of_code(schedulers().code(scheduler))
+    run = f'["{scheduler}","{engine}",{version},{rest}{code}]'
     return Point(
         point_id=_digest(f"[{source},{run}]"),
         scheduler=scheduler,
@@ -121,9 +109,20 @@ def _source(workload: str, content: str, values: Mapping[str, Value], replicate:
     if workloads()[workload].identified_by_content:
         of_workload = ()
     parts = [_text(workload), _text(content), _object(values, of_workload), _text(replicate)]
+    code = _member_of_code(workloads().code(workload))
     if partitioner := partitioner_of(values):
         parts += [_text(partitioner.version), _object(values, shuffle)]
-    return f"[{','.join(parts)}]"
+        if isinstance(of_partitioner := partitioners().code(partitioner.name), str):
+            code += _member_of_code(of_partitioner)
+    return f"[{','.join(parts)}{code}]"
+
+
+def _member_of_code(code: int | str) -> str:
+    """Return what the JSON of an id has of a version or a fingerprint.
+
+    That is nothing for version 1, so that datasets keep their ids from before there were versions.
+    """
+    return "" if code == 1 else f",{_text(code)}"
 
 
 Keys = tuple[str, ...]

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from sweep.grid.combinations import Combinations
 from sweep.grid.lazy import Lazy
-from sweep.grid.point import Kind, Point, stored
+from sweep.grid.point import Kind, Point, by_column
 from sweep.grid.resolve import Resolver
 
 Index = npt.NDArray[np.int64]
@@ -70,7 +70,7 @@ class GridRows(Lazy[Row]):
     def __iter__(self) -> Iterator[Row]:
         number = 0
         for combination in self._table.combinations:
-            columns = stored(combination)
+            columns = by_column(combination)
             for point in self._table.resolver.resolve(combination):
                 yield self._row(number, point, columns)
                 number += 1
@@ -78,7 +78,7 @@ class GridRows(Lazy[Row]):
     def make(self, k: int) -> Row:
         """Return a row."""
         combination = self._table.combinations[int(self._table.combination[k])]
-        return self._row(k, self._table.point(k), stored(combination))
+        return self._row(k, self._table.point(k), by_column(combination))
 
     @staticmethod
     def _row(number: int, point: Point, columns: Mapping[str, Any]) -> Row:

@@ -12,11 +12,10 @@ from typing import Any
 
 import pandas as pd
 
-from core.errors import GridError
+from core.errors import InputError
 from core.keys import KIND, REPEATS, parameters
 from core.parameters import Parameter, column_of
 from core.registry import reads
-from core.shuffle.parameters import AUTO, NumberOrAuto
 from sweep.store.schema import IDENTITY, OUTCOME
 
 NULL = "null"
@@ -24,12 +23,13 @@ NOT_PARAMETERS = frozenset({*(c.name for c in IDENTITY), *OUTCOME, *REPEATS, "gr
 
 
 def with_words(grid: pd.DataFrame) -> pd.DataFrame:
-    """Return a grid with the words ``auto`` and ``null`` where a dataset has 0 and nothing."""
+    """Return a grid with words like ``auto`` and ``null`` where a dataset has none of them."""
     for parameter in parameters().values():
         name = parameter.column
-        if isinstance(parameter, NumberOrAuto) and name in grid and (grid[name] == 0).any():
-            column = grid[name]
-            grid = grid.assign(**{name: column.astype(object).mask(column == 0, AUTO)})
+        if parameter.words and name in grid:
+            words = grid[name].astype(object).map(parameter.loaded, na_action="ignore")
+            if any(isinstance(value, str) for value in words):
+                grid = grid.assign(**{name: words})
     return with_nulls(grid)
 
 
@@ -83,7 +83,7 @@ def _by_kind(frame: pd.DataFrame) -> Iterator[tuple[pd.DataFrame, tuple[Paramete
     for names, group in frame.groupby(list(KIND), sort=False):
         try:
             yield group, reads(*map(str, names))
-        except (KeyError, GridError):  # a plug-in, or a kind of another version of this package
+        except (KeyError, InputError):  # a plug-in, or a kind of another version of this package
             continue
 
 

@@ -68,7 +68,8 @@ class Folder:
         """Return the folder at a local path or at a URI that pyarrow knows."""
         shown = os.fspath(directory)
         if "://" not in shown:
-            return cls(pafs.LocalFileSystem(), os.path.abspath(shown), shown)  # noqa: PTH100
+            root = os.path.abspath(os.path.expanduser(shown))  # noqa: PTH100, PTH111
+            return cls(pafs.LocalFileSystem(), root, shown)
         with translated(f"cannot use {shown}"):
             fs, root = pafs.FileSystem.from_uri(shown)
         return cls(fs, root, _SECRET.sub("://", shown))

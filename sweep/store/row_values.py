@@ -8,7 +8,7 @@ from functools import cache
 from typing import Any
 
 from core import registry
-from core.errors import GridError
+from core.errors import InputError
 from core.keys import REPEATS, key_of
 from core.parameters import Parameter, column_of
 from sweep.store.schema import IDENTITY, OUTCOME, Row
@@ -52,7 +52,7 @@ def is_default(row: Row, column: str) -> bool:
 def _declared(scheduler: str, engine: str, workload: str, column: str) -> tuple[Parameter, ...]:
     try:
         reads = registry.reads(scheduler, engine, workload)
-    except (KeyError, GridError):  # of another version of this package
+    except (KeyError, InputError):  # of another version of this package
         return ()
     return tuple(parameter for parameter in reads if parameter.column == column)
 

@@ -21,6 +21,7 @@ def table_of(rows: Sequence[Row], schema: pa.Schema) -> pa.Table:
     TypeError
         A value that is not of its column's type.
     """
+    rows = stored_rows(rows)
     try:
         table = pa.Table.from_pylist(rows, schema=schema)
     except (pa.ArrowInvalid, pa.ArrowTypeError):  # name the column: this takes three times as long
@@ -31,6 +32,19 @@ def table_of(rows: Sequence[Row], schema: pa.Schema) -> pa.Table:
             numbers = pc.if_else(nan, pa.scalar(None, field.type), table[index])
             table = table.set_column(index, field, numbers)
     return table
+
+
+def stored_rows(rows: Sequence[Row]) -> list[Row]:
+    """Return rows as columns hold them: with the numbers that stand for words like ``auto``."""
+    from core.keys import parameters  # a reader does without the kernels
+
+    with_words = [parameter for parameter in parameters().values() if parameter.words]
+    changed = list(rows)
+    for parameter in with_words:
+        for k, row in enumerate(changed):
+            if isinstance(value := row.get(parameter.column), str):
+                changed[k] = {**row, parameter.column: parameter.stored(value)}
+    return changed
 
 
 def detail_rows(details: Mapping[str, Mapping[str, Any]], schema: pa.Schema) -> pa.Table:

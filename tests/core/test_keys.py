@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from core.errors import ParameterError
 from core.keys import (
     REPEATS,
     SEED_KEYS,
@@ -75,3 +76,16 @@ def test_a_key_of_a_new_group_keeps_its_dot_in_tables_filters_and_reports(tmp_pa
     nothing = command(tmp_path / "files", "sweep.report", *page, "--where", "deadline.slack=3")
     assert nothing.returncode == 2
     assert "deadline.slack=3: no row has this value" in nothing.stderr
+
+
+def test_a_word_in_place_of_a_number_has_a_number_in_the_dataset() -> None:
+    rate = parameters()["shuffle.sampling_rate"]
+    assert rate.check("auto") == "auto"
+    assert [rate.stored(v) for v in ("auto", 0.25, None)] == [0.0, 0.25, None]
+    assert [rate.loaded(v) for v in (0.0, 0.25, None)] == ["auto", 0.25, None]
+    for parameter in parameters().values():
+        assert all(parameter.loaded(parameter.stored(word)) == word for word, _ in parameter.words)
+        assert parameter.kind in (int, float) or not parameter.words
+        for _, number in parameter.words:  # else a number would be taken for the word
+            with pytest.raises(ParameterError):
+                parameter.check(number)

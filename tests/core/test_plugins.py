@@ -3,23 +3,27 @@
 from __future__ import annotations
 
 import importlib
+import pkgutil
 import re
+from pathlib import Path
 from types import ModuleType
 
 import numpy as np
 import pytest
 
 from core import registry
-from core.errors import InputError
+from core.errors import InputError, PluginError
 from core.keys import parameters
 from core.parameters import Parameter, defaults
 from core.plugins import discover
 from core.schedulers import Scheduler, schedulers
+from core.shipped import SHIPPED, fingerprint
 from core.shuffle.axes import TRACED
 from core.trace import Trace
 from core.workloads import workloads
 from core.workloads.custom import WORKLOAD as CUSTOM
 from core.workloads.toy import WORKLOAD as TOY
+from tests.dropped_in import drop
 
 SAMPLE = {"workload.coflows": 12, "workload.ports": 6}
 
@@ -126,16 +130,107 @@ def test_one_file_adds_a_scheduler(tmp_path, monkeypatch) -> None:
     assert list(found) == ["mine"]
 
 
-@pytest.mark.parametrize(
-    ("files", "said"),
-    [
-        ({"mine.py": "x = 1\n"}, "exports no SCHEDULER"),
-        ({"a.py": GOOD.format("same"), "b.py": GOOD.format("same")}, "is taken"),
-    ],
+GOOD_RULE = "rules={'fluid': Ordered(lambda view, values: view.gamma_s)}"
+HEAD = "from core.fluid import Ordered\nfrom core.schedulers import Scheduler\n"
+RECORD = HEAD + "SCHEDULER = Scheduler(name='mine', summary='', source='', info='blind', {})\n"
+KEYED = (
+    "from core.parameters import Parameter\n"
+    + HEAD
+    + "K = Parameter({})\n"
+    + "SCHEDULER = Scheduler(name='mine', summary='', source='', info='clairvoyant',\n"
+    + "    rules={{'fluid': Ordered(lambda view, values: view.gamma_s, parameters=(K,))}})\n"
 )
-def test_a_file_that_does_not_keep_the_rules_is_named(files, said, tmp_path, monkeypatch) -> None:
-    with pytest.raises(TypeError, match=said):
-        discover(_package(tmp_path, monkeypatch, files), Scheduler, "SCHEDULER")
+BROKEN = {
+    "syntax": ("x = 1\ndef key(view:\n", r"line 2: .*"),
+    "import": ("\nimport no_such_module\n", r"line 2: ModuleNotFoundError: .*no_such_module.*"),
+    "raises": ("def f():\n    return 1 / 0\n\nf()\n", r"line 2: ZeroDivisionError: .*"),
+    "leaves": ("import sys\nsys.exit('bye')\n", r"line 2: SystemExit: bye"),
+    "no record": ("x = 1\n", r": it exports no SCHEDULER = Scheduler\(…\)"),
+    "wrong record": ("\n\nSCHEDULER = 3\n", r"line 3: SCHEDULER is a int; it has to be .*"),
+    "no fields": (HEAD + "SCHEDULER = Scheduler('mine')\n", r"line 3: TypeError: .*missing.*"),
+    "no parameters": (RECORD.format("rules={'fluid': 3}"), r"line 3: .*has no parameters.*"),
+    "rules": (RECORD.format("rules=None"), r"line 3: AttributeError: .*"),
+    "info": (
+        RECORD.format(GOOD_RULE).replace("blind", "all"),
+        r"line 3: info='all': allowed is one of clairvoyant, width, blind",
+    ),
+    "taken": (
+        RECORD.format(GOOD_RULE).replace("'mine'", "'aalo'"),
+        r"line 3: the name 'aalo' is .*",
+    ),
+    "default": (
+        KEYED.format("'mine.slack', float, -1.0, 'h', minimum=0"),
+        r"line 5: .*its default is not allowed: mine.slack=-1.0: allowed is a number ≥ 0",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", BROKEN)
+def test_a_broken_file_is_named_with_its_line_and_takes_nothing_with_it(
+    name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    text, message = BROKEN[name]
+    files = {"mine.py": text, "aalo.py": GOOD.format("aalo")}
+    package = _package(tmp_path, monkeypatch, files)
+    records = discover(package, Scheduler, "SCHEDULER", Scheduler.problem)
+    assert list(records) == ["aalo"]
+    assert "aalo" in records
+    assert "other" not in records
+    with pytest.raises(KeyError):
+        records["other"]
+    path = re.escape(str(tmp_path / "dropped" / "mine.py"))
+    for request in (lambda: records["mine"], lambda: "mine" in records):
+        with pytest.raises(PluginError) as caught:
+            request()
+        assert re.fullmatch(rf"mine cannot be used: {path} ?{message}", str(caught.value))
+
+
+def test_the_file_that_is_called_like_its_record_keeps_the_name(tmp_path, monkeypatch) -> None:
+    files = {"a.py": GOOD.format("b"), "b.py": GOOD.format("b")}
+    records = discover(_package(tmp_path, monkeypatch, files), Scheduler, "SCHEDULER")
+    assert records.modules == {"b": "dropped.b"}
+    assert str(records.broken["a"]).endswith(
+        "a.py line 2: the name 'b' is taken by " + str(tmp_path / "dropped" / "b.py")
+    )
+
+
+def test_the_list_of_shipped_modules_is_that_of_the_folders() -> None:
+    for package, names in SHIPPED.items():
+        module = importlib.import_module(package)
+        present = {info.name for info in pkgutil.iter_modules(module.__path__)}
+        assert present <= names, f"core/shipped.py does not list all modules of {package}"
+
+
+def test_a_fingerprint_is_that_of_a_file_and_of_what_it_imports(tmp_path, monkeypatch) -> None:
+    """Neither the standard library nor installed packages count, nor files nobody imports."""
+    folder = tmp_path / "own_files"
+    files = {
+        "__init__": "",
+        "mine": "import json, numpy\nfrom . import helper\nfrom own_files.deep import x\n",
+        "helper": "",
+        "deep": "def f():\n    import own_files.last\nx = 1\n",
+        "last": "",
+        "other": "",
+    }
+    drop(tmp_path, **{f"own_files__{name}": text for name, text in files.items() if name[0] != "_"})
+    (folder / "__init__.py").write_text("")
+    monkeypatch.syspath_prepend(str(tmp_path))
+
+    def now() -> str:
+        fingerprint.cache_clear()
+        importlib.invalidate_caches()
+        return fingerprint("own_files.mine")
+
+    first = now()
+    assert now() == first
+    for name in ("mine", "helper", "deep", "last", "__init__"):
+        path = folder / f"{name}.py"
+        text = path.read_text()
+        path.write_text(text + "# edited\n")
+        assert now() != first, name
+        path.write_text(text)
+    (folder / "other.py").write_text("# edited\n")
+    assert now() == first
 
 
 def test_workloads_without_randomness_are_not_seeded() -> None:

@@ -81,6 +81,44 @@ def split_and_combine(sizes: dict[int, Fraction], rank: dict[int, int], buckets:
     return plan
 
 
+def is_a_run_of_split_and_combine(
+    plan: Sequence[Entry], sizes: Sequence[int], rank: dict[int, int], buckets: int
+) -> bool:
+    """Whether SCID with exact numbers can give a plan (keys, buckets, amounts up to rounding).
+
+    The largest cluster is next. Of equal ones that are whole, the first in rank is; the rest of a
+    cut one may come before or after its equals, because in doubles it is equal up to rounding.
+    """
+    left = {key: Fraction(size) for key, size in enumerate(sizes)}
+    capacity = sum(left.values(), Fraction(0)) / buckets
+    entries = {(key, bucket): amount for key, bucket, amount in plan}
+    for bucket in range(buckets):
+        room = capacity
+        while left:
+            largest = max(left.values())
+            equal = [key for key, size in left.items() if size == largest]
+            whole = sorted((key for key in equal if largest == sizes[key]), key=rank.__getitem__)
+            candidates = [key for key in equal if largest < sizes[key]] + whole[:1]
+            amount = largest if bucket == buckets - 1 else min(largest, room)
+            planned = [k for k in candidates if _close(entries.get((k, bucket)), amount)]
+            if not planned:
+                return False
+            key = planned[0]
+            del entries[key, bucket]
+            left[key] -= amount
+            if not left[key]:
+                del left[key]
+            if bucket < buckets - 1:
+                room -= amount
+                if not room:
+                    break
+    return not entries
+
+
+def _close(planned: float | None, exact: Fraction) -> bool:
+    return planned is not None and abs(planned - float(exact)) <= 1e-9 * float(exact)
+
+
 class Job:
     """A job's records on their splits, placed one after another."""
 

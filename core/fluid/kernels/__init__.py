@@ -5,7 +5,6 @@
 `core.fluid.kernels.remaining`    remaining bytes per port, for MADD and its orders
 `core.fluid.kernels.dclas`        D-CLAS: queues by attained bytes
 `core.fluid.kernels.coflow_rates` rates inside a coflow: equal split, max-min
-`core.fluid.kernels.filling`      max-min filling over the ports of a coflow
 `core.fluid.kernels.backfill`     unused port capacity to waiting flows
 `core.fluid.kernels.clock`        the clock: the next event
 `core.fluid.kernels.completions`  flows and coflows that end on the way

@@ -1,4 +1,4 @@
-"""Time: the next event, who arrives, and whether a decision is due."""
+"""Time: the next event, the coflows that arrive, and whether a decision is due."""
 
 from __future__ import annotations
 
@@ -13,12 +13,14 @@ DONE = 0
 STALLED = -1
 PATIENCE = 10_000
 """Decisions at one instant before the clock counts as stalled."""
+SAME_S, SAME_SHARE = 1e-9, 1e-12
+"""Events closer than this [s], or than this share of the time, count as simultaneous."""
 
 
 @inlined
 def horizon(time: float) -> float:
     """Latest time that counts as simultaneous [s]."""
-    return time + max(1e-9, 1e-12 * time)
+    return time + max(SAME_S, SAME_SHARE * time)
 
 
 @inlined

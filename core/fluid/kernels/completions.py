@@ -1,4 +1,4 @@
-"""What ends: flows by their own rates and by what the backfill grants, and coflows."""
+"""End flows, by their own rates and by what the backfill grants, and coflows."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Coflows in queues by attained bytes, and what each queue gets of the ports.
 
 A coflow is looked at only when it has lost flows or when what is free at one of its ports has
-changed; `within` gives its flows their rates.
+changed; `coflow_rates` gives its flows their rates.
 """
 
 from __future__ import annotations
@@ -10,9 +10,8 @@ import numpy as np
 
 from core.fluid.kernels.backfill import backfill
 from core.fluid.kernels.clock import DECIDE, advance
-from core.fluid.kernels.coflow_rates import MAX_MIN, look, set_rates, stop
+from core.fluid.kernels.coflow_rates import MAX_MIN, fill, look, set_rates, stop
 from core.fluid.kernels.completions import SLACK, TINY, leaves_at, settle
-from core.fluid.kernels.filling import fill
 from core.fluid.kernels.port_bits import give, overlaps, take
 from core.fluid.state import FluidState
 from core.jit import inlined, kernel

@@ -11,14 +11,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.fluid.kernels.clock import DONE, PATIENCE, STALLED, horizon
+from core.fluid.kernels.clock import DECIDE, DONE, PATIENCE, STALLED, horizon
 from core.fluid.kernels.flow_state import Pairs, admit, end_flow, insert, is_due, next_time
 from core.jit import inlined, kernel
 from core.trace import Floats
 
 
 class Pace(NamedTuple):
-    """Who is how far and how fast; pairs by receiver, then sender, ports senders first."""
+    """Rates of pairs, and the bytes that they have served.
+
+    Pairs lie by receiver, then sender; ports are counted through, senders first.
+    """
 
     served: Floats
     """Bytes that each flow of a pair has been served since the pair was idle, shape (P, P)."""
@@ -56,11 +59,10 @@ def new_pace(ports: int) -> Pace:
 
 
 @kernel
-def simulate(net: Pairs, pace: Pace) -> int:
-    """Run to the end. Returns DONE or STALLED."""
+def simulate(net: Pairs, pace: Pace, pause: bool) -> int:
+    """Run to the end, or to the next decision; return DECIDE at a pause, DONE or STALLED."""
     clock = net.clock[0]
     ports = len(net.head)
-    added = 0
     while True:
         now = np.inf
         for j in range(ports):
@@ -82,13 +84,15 @@ def simulate(net: Pairs, pace: Pace) -> int:
                 return STALLED
             for j in range(ports):
                 _move(pace, j, now)
-            for flow in range(net.first_flow[added], net.first_flow[clock.admitted]):
+            for flow in range(net.first_flow[clock.listed], net.first_flow[clock.admitted]):
                 _add(net, pace, flow)
-            added = clock.admitted
+            clock.listed = clock.admitted
             _levels(net, pace)
             for j in range(ports):
                 _set_rates(pace, j)
                 pace.end[j] = now + _wait(pace, j)
+            if pause:
+                return DECIDE
 
 
 @inlined

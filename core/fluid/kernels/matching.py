@@ -11,14 +11,14 @@ from typing import NamedTuple
 
 import numpy as np
 
-from core.fluid.kernels.clock import DONE, PATIENCE, STALLED, horizon
+from core.fluid.kernels.clock import DECIDE, DONE, PATIENCE, STALLED, horizon
 from core.fluid.kernels.flow_state import Pairs, admit, end_flow, insert, is_due, next_time
 from core.jit import inlined, kernel
 from core.trace import Floats, Ints
 
 
 class Hold(NamedTuple):
-    """Who holds the ports, and who looks for another; ports are counted through, senders first."""
+    """Flows that hold the ports, and ports that look for a flow; senders are counted first."""
 
     holder: Ints
     """Flow that holds each port, −1 if it is free, shape (2P,)."""
@@ -54,11 +54,10 @@ def new_hold(capacity: Floats) -> Hold:
 
 
 @kernel
-def simulate(net: Pairs, hold: Hold) -> int:
-    """Run to the end. Returns DONE or STALLED."""
+def simulate(net: Pairs, hold: Hold, pause: bool) -> int:
+    """Run to the end, or to the next decision; return DECIDE at a pause, DONE or STALLED."""
     clock = net.clock[0]
     ports = len(net.head)
-    queued = 0
     while True:
         now = np.inf
         for i in range(ports):
@@ -78,13 +77,15 @@ def simulate(net: Pairs, hold: Hold) -> int:
         if is_due(net, due, now, until):
             if clock.stalled > PATIENCE:
                 return STALLED
-            while queued < clock.admitted:
-                for flow in range(net.first_flow[queued], net.first_flow[queued + 1]):
+            while clock.listed < clock.admitted:
+                for flow in range(net.first_flow[clock.listed], net.first_flow[clock.listed + 1]):
                     _wait(net, hold, flow, net.left[flow])
                     _list(hold, net.src[flow])
                     _list(hold, ports + net.dst[flow])
-                queued += 1
+                clock.listed += 1
             _repair(net, hold, now)
+            if pause:
+                return DECIDE
 
 
 @inlined

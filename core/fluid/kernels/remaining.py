@@ -1,4 +1,4 @@
-"""What MADD goes by: the bytes that a coflow has left at each port, and in its largest flow."""
+"""Bytes that a coflow has left at each port and in its largest flow; MADD depends on them."""
 
 from __future__ import annotations
 

@@ -8,13 +8,13 @@ from __future__ import annotations
 import sys
 from functools import cache
 
-from core.plugins import discover
+from core.plugins import Records, discover
 from core.shuffle._base import Partitioner
 
 __all__ = ["Partitioner", "partitioners"]
 
 
 @cache
-def partitioners() -> dict[str, Partitioner]:
+def partitioners() -> Records[Partitioner]:
     """Return every partitioner by name."""
-    return discover(sys.modules[__name__], Partitioner, "PARTITIONER")
+    return discover(sys.modules[__name__], Partitioner, "PARTITIONER", Partitioner.problem)

@@ -20,18 +20,23 @@ THRESHOLD = Parameter(
     "shuffle.skew_threshold_mib",
     float,
     256.0,
-    "a bucket up to this size is not skewed",
+    "a bucket counts as skewed only above this size",
     unit="MiB",
     minimum=0,
 )
 FACTOR = Parameter(
-    "shuffle.skew_factor", float, 5.0, "nor is one up to so many medians", minimum=0, maximum=1e9
+    "shuffle.skew_factor",
+    float,
+    5.0,
+    "a bucket counts as skewed only above this many times the median bucket size",
+    minimum=0,
+    maximum=1e9,
 )
 ADVISORY = Parameter(
     "shuffle.advisory_mib",
     float,
     64.0,
-    "least size that a skewed bucket is split to",
+    "smallest target size of the parts of a skewed bucket",
     unit="MiB",
     minimum=0,
     open_minimum=True,
@@ -113,7 +118,7 @@ def _split(
     first: int,
     rng: np.random.Generator,
 ) -> list[tuple[Ints, Ints, Ints]]:
-    """Divide a bucket's keys over its ranges, of which the records of each split are given."""
+    """Divide a bucket's keys over its ranges, by the records of each split."""
     if data.matrix is not None:
         per_range = np.add.reduceat(data.matrix[:, keys], starts, axis=0)
     else:

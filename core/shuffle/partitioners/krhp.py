@@ -15,7 +15,7 @@ from core.shuffle.hashes import bucket_of
 from core.shuffle.keys import KeyCounts
 from core.shuffle.parameters import HASH, SAMPLING_PARAMETERS
 from core.shuffle.partition import Partition
-from core.shuffle.placement import Rules, place
+from core.shuffle.placement import Rules, place_records
 from core.shuffle.sample import Sample
 from core.shuffle.sampling import sampling
 
@@ -23,7 +23,7 @@ TOP_KEYS = Parameter(
     "shuffle.top_keys",
     int,
     100,
-    "heaviest sampled keys that are reassigned",
+    "number of heaviest sampled keys that are reassigned",
     minimum=0,
     maximum=1e7,
 )
@@ -40,7 +40,7 @@ def rule(
     bucket = hashed[key]
     loads = np.bincount(bucket[top:], size[top:], buckets).astype(np.float64, copy=False)
     bucket[:top] = least_loaded(size[:top], loads)
-    return place(
+    return place_records(
         data, make_bucket_plan(buckets, data.keys.count, key, bucket, size), hashed, Rules(), rng
     )
 

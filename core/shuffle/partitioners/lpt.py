@@ -13,7 +13,7 @@ from core.shuffle.hashes import bucket_of
 from core.shuffle.keys import KeyCounts
 from core.shuffle.parameters import HASH, SAMPLING_PARAMETERS
 from core.shuffle.partition import Partition
-from core.shuffle.placement import Rules, place
+from core.shuffle.placement import Rules, place_records
 from core.shuffle.sample import Sample
 from core.shuffle.sampling import sampling
 
@@ -28,7 +28,7 @@ def rule(
         buckets, data.keys.count, key, least_loaded(size, np.zeros(buckets)), size
     )
     hashed = bucket_of(data.keys.hashed(str(values["shuffle.hash"])), buckets)
-    return place(data, plan, hashed, Rules(), rng)
+    return place_records(data, plan, hashed, Rules(), rng)
 
 
 PARTITIONER = Partitioner(

@@ -53,15 +53,15 @@ def bounds(weight: Floats, partitions: int) -> Ints:
     running = np.cumsum(weight)
     step = running[-1] / partitions
     target = step
-    found: list[int] = []
-    while len(found) < partitions - 1:
+    ends: list[int] = []
+    while len(ends) < partitions - 1:
         at = int(np.searchsorted(running, target))
-        at = max(at, found[-1] + 1) if found else at
+        at = max(at, ends[-1] + 1) if ends else at
         if at >= len(weight):
             break
-        found.append(at)
+        ends.append(at)
         target += step
-    return np.array(found, np.int64)
+    return np.array(ends, np.int64)
 
 
 def rule(data: KeyCounts, buckets: int, values: Values, rng: np.random.Generator) -> Partition:

@@ -15,7 +15,7 @@ from core.shuffle.parameters import HASH
 from core.shuffle.partition import Partition, gather
 
 SALTS = Parameter(
-    "shuffle.salts", int, 8, "parts that each key is salted into", minimum=1, maximum=64
+    "shuffle.salts", int, 8, "number of parts that each key is salted into", minimum=1, maximum=64
 )
 
 

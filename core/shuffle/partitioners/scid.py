@@ -14,7 +14,7 @@ from core.shuffle.hashes import bucket_of
 from core.shuffle.keys import KeyCounts
 from core.shuffle.parameters import HASH, LIMITS, OVERFLOW, SAMPLING_PARAMETERS, fill, min_hits
 from core.shuffle.partition import Partition
-from core.shuffle.placement import Rules, place
+from core.shuffle.placement import Rules, place_records
 from core.shuffle.sample import Sample
 from core.shuffle.sampling import sampling
 
@@ -34,7 +34,7 @@ def rule(
         limit_unsplit=bool(values["shuffle.limits_on_unsplit_keys"]),
     )
     hashed = bucket_of(data.keys.hashed(str(values["shuffle.hash"])), buckets)
-    return place(data, plan, hashed, rules, rng)
+    return place_records(data, plan, hashed, rules, rng)
 
 
 PARTITIONER = Partitioner(

@@ -1,8 +1,7 @@
-"""Lower bounds: by hand, against a naive SRPT, and below every schedule that can be found."""
+"""Lower bounds: by hand, against a naive SRPT, and below every schedule that can be load."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from itertools import permutations, product
 from typing import Any
@@ -32,19 +31,16 @@ from core.schedulers import schedulers
 from core.trace import Trace, from_flows
 from core.workloads._format import read_trace
 from core.workloads.toy import UNIT, build
+from tests.fluid_cases import SCHEDULERS
 from tests.paths import ROOT
 from tests.profiles import examples
+from tests.strategies import fabrics, make, traces_of_4
 from tests.twins.fluid import Twin
 
-SCHEDULERS = ("fifo", "scf", "ncf", "lcf", "varys", "aalo", "asebf", "fair", "srpt")
 REAL = ROOT.parent / "shared" / "data" / "traces" / "FB2010-1Hr-150-0.txt"
 EFFORT = 2_000
 SCHEDULER_RECORDS = schedulers()
 Jobs = list[tuple[int, Fraction]]
-
-
-def make(*coflows: tuple[float, Sequence[tuple[int, int, float]]], ports: int = 4) -> Trace:
-    return from_flows("hand", ports, [(k, t, flows) for k, (t, flows) in enumerate(coflows)])
 
 
 def at_one(trace: Trace, **fabric: Any) -> Loads:
@@ -81,10 +77,10 @@ def test_worked_example() -> None:
     and C3 2 + 5, C2 alone 4: also 11/3. A partition has C1 at one of the two only, so it is no
     better. Varys' 13/3 is best possible all the same.
     """
-    found = loads(build({}, np.random.default_rng(0)))
-    assert isolation(found).mean_s == 3
-    assert single_port(found).mean_s == pytest.approx(11 / 3, rel=1e-15)
-    assert partition(found, EFFORT).mean_s == pytest.approx(11 / 3, rel=1e-15)
+    load = loads(build({}, np.random.default_rng(0)))
+    assert isolation(load).mean_s == 3
+    assert single_port(load).mean_s == pytest.approx(11 / 3, rel=1e-15)
+    assert partition(load, EFFORT).mean_s == pytest.approx(11 / 3, rel=1e-15)
 
 
 def test_partition_takes_two_ports() -> None:
@@ -93,10 +89,10 @@ def test_partition_takes_two_ports() -> None:
     One port proves 1 + 2 + 1 + 1 = 5/4, isolation 1.
     """
     trace = make(*[(0, [(src, dst, 1)]) for src in (0, 1) for dst in (2, 3)])
-    found = at_one(trace)
-    assert isolation(found).mean_s == 1
-    assert single_port(found).mean_s == 5 / 4
-    best = partition(found, EFFORT)
+    load = at_one(trace)
+    assert isolation(load).mean_s == 1
+    assert single_port(load).mean_s == 5 / 4
+    best = partition(load, EFFORT)
     assert best.mean_s == 6 / 4
     assert len(set(best.port)) == 2
 
@@ -118,15 +114,15 @@ def test_the_port_is_ingress_or_egress() -> None:
 def test_capacities_per_port() -> None:
     """4 bytes from 0 at 1/2 B/s; 1 byte to 2 at 1/4 B/s."""
     trace = make((0, [(0, 1, 4)]), (0, [(1, 2, 1)]), ports=3)
-    found = loads(trace, out_bps=[0.5, 9, 9], in_bps=[9, 3, 0.25])
-    assert found.gamma_s.tolist() == [8, 4]
-    assert isolation(found).mean_s == 6
+    load = loads(trace, out_bps=[0.5, 9, 9], in_bps=[9, 3, 0.25])
+    assert load.gamma_s.tolist() == [8, 4]
+    assert isolation(load).mean_s == 6
 
 
 def test_one_side_given_and_the_other_from_gbps() -> None:
     trace = make((0, [(0, 1, UNIT)]))
-    found = loads(trace, 2.0, out_bps=[UNIT / 4] * 4)
-    assert found.seconds.tolist() == [4, 0.5]
+    load = loads(trace, 2.0, out_bps=[UNIT / 4] * 4)
+    assert load.seconds.tolist() == [4, 0.5]
 
 
 def test_local_flows() -> None:
@@ -140,9 +136,9 @@ def test_local_flows() -> None:
 
 def test_coflows_without_bytes_count_as_nothing() -> None:
     trace = make((0, [(0, 1, 0)]), (1, [(0, 1, 3), (2, 3, 0)]))
-    found = at_one(trace)
-    assert found.first_entry.tolist() == [0, 0, 2]
-    for bound in (isolation(found), single_port(found), partition(found, EFFORT)):
+    load = at_one(trace)
+    assert load.first_entry.tolist() == [0, 0, 2]
+    for bound in (isolation(load), single_port(load), partition(load, EFFORT)):
         assert bound.mean_s == 3 / 2
     nothing = at_one(make((0, [(0, 1, 0)])))
     for bound in (isolation(nothing), single_port(nothing), partition(nothing, EFFORT)):
@@ -204,22 +200,12 @@ def test_srpt_of_tiny_and_huge_jobs_ends() -> None:
 
 # --- Laws -----------------------------------------------------------------------------------
 
-hosts = st.integers(0, 3)
-flows = st.lists(st.tuples(hosts, hosts, st.integers(0, 6)), min_size=1, max_size=4)
-traces = st.lists(st.tuples(st.integers(0, 5), flows), min_size=1, max_size=4).map(
-    lambda coflows: make(*sorted(coflows, key=lambda c: c[0]))
-)
-capacities = st.lists(st.sampled_from([0.5, 1.0, 2.0]), min_size=4, max_size=4)
-fabrics = st.fixed_dictionaries(
-    {"out_bps": capacities, "in_bps": capacities, "local_is_free": st.booleans()}
-)
+
+def bounds_of(load: Loads) -> tuple[Bound, ...]:
+    return isolation(load), single_port(load), partition(load, EFFORT)
 
 
-def bounds_of(found: Loads) -> tuple[Bound, ...]:
-    return isolation(found), single_port(found), partition(found, EFFORT)
-
-
-@given(traces, fabrics)
+@given(traces_of_4, fabrics())
 @examples(200)
 def test_each_bound_is_what_its_partition_proves(trace: Trace, fabric: dict[str, Any]) -> None:
     """Exact fractions and the naive SRPT give the same value from `Bound.port` alone."""
@@ -239,7 +225,7 @@ def test_each_bound_is_what_its_partition_proves(trace: Trace, fabric: dict[str,
         assert bound.mean_s == pytest.approx(float(total / len(trace)), rel=1e-12)
 
 
-@given(traces, fabrics, st.sampled_from(["flow", "coflow"]))
+@given(traces_of_4, fabrics(), st.sampled_from(["flow", "coflow"]))
 @examples(100)
 def test_no_scheduler_is_below(trace: Trace, fabric: dict[str, Any], trigger: str) -> None:
     best = max(bound.mean_s for bound in bounds_of(loads(trace, **fabric)))
@@ -249,7 +235,7 @@ def test_no_scheduler_is_below(trace: Trace, fabric: dict[str, Any], trigger: st
         assert best <= float(sum(ccts) / len(trace)) * (1 + 1e-12)
 
 
-@given(traces, fabrics)
+@given(traces_of_4, fabrics())
 @examples(60)
 def test_no_order_of_the_coflows_is_below(trace: Trace, fabric: dict[str, Any]) -> None:
     """Brute force: every order, work-conserving."""
@@ -260,22 +246,22 @@ def test_no_order_of_the_coflows_is_below(trace: Trace, fabric: dict[str, Any]) 
         assert best <= float(sum(ccts) / len(trace)) * (1 + 1e-12)
 
 
-@given(traces, fabrics, st.integers(0, 300))
+@given(traces_of_4, fabrics(), st.integers(0, 300))
 @examples(100)
 def test_partition_is_never_below_isolation(
     trace: Trace, fabric: dict[str, Any], effort: int
 ) -> None:
-    found = loads(trace, **fabric)
-    assert partition(found, effort).mean_s >= isolation(found).mean_s * (1 - 1e-12)
+    load = loads(trace, **fabric)
+    assert partition(load, effort).mean_s >= isolation(load).mean_s * (1 - 1e-12)
 
 
-def best_partition(found: Loads) -> float:
+def best_partition(load: Loads) -> float:
     """Try them all."""
     used = [
-        found.port[found.first_entry[k] : found.first_entry[k + 1]].tolist() or [NO_PORT]
-        for k in range(len(found))
+        load.port[load.first_entry[k] : load.first_entry[k + 1]].tolist() or [NO_PORT]
+        for k in range(len(load))
     ]
-    return max(evaluate(found, np.array(ports, np.int64)) for ports in product(*used))
+    return max(evaluate(load, np.array(ports, np.int64)) for ports in product(*used))
 
 
 @pytest.mark.parametrize(
@@ -290,21 +276,21 @@ def best_partition(found: Loads) -> float:
     ],
 )
 def test_search_leaves_a_trap(flows: list[tuple[int, int, float]], expected: float) -> None:
-    found = at_one(make(*[(0, [flow]) for flow in flows]))
-    assert best_partition(found) == expected
-    assert partition(found).mean_s == expected
+    load = at_one(make(*[(0, [flow]) for flow in flows]))
+    assert best_partition(load) == expected
+    assert partition(load).mean_s == expected
 
 
 # A local search promises nothing for every trace: fixed examples, so that it cannot get worse.
-@given(traces, fabrics)
+@given(traces_of_4, fabrics())
 @examples(60)
 def test_search_is_close_to_the_best_partition(trace: Trace, fabric: dict[str, Any]) -> None:
-    found = loads(trace, **fabric)
-    best = best_partition(found)
-    assert 0.9 * best <= partition(found, EFFORT).mean_s <= best * (1 + 1e-12)
+    load = loads(trace, **fabric)
+    best = best_partition(load)
+    assert 0.9 * best <= partition(load, EFFORT).mean_s <= best * (1 + 1e-12)
 
 
-@given(traces, fabrics, st.integers(0, 7), st.sampled_from([1.5, 4.0]))
+@given(traces_of_4, fabrics(), st.integers(0, 7), st.sampled_from([1.5, 4.0]))
 @examples(100)
 def test_more_capacity_never_raises_a_bound(
     trace: Trace, fabric: dict[str, Any], port: int, factor: float
@@ -321,15 +307,15 @@ def test_more_capacity_never_raises_a_bound(
 
 
 def test_the_same_seed_gives_the_same_partition() -> None:
-    found = many(coflows=200, ports=20)
-    one, two = partition(found, 50_000, seed=3), partition(found, 50_000, seed=3)
+    load = many(coflows=200, ports=20)
+    one, two = partition(load, 50_000, seed=3), partition(load, 50_000, seed=3)
     assert one.mean_s == two.mean_s
     assert np.array_equal(one.port, two.port)
 
 
 def test_search_on_many_coflows_beats_one_port() -> None:
-    found = many(coflows=200, ports=20)
-    assert partition(found, 200_000).mean_s > single_port(found).mean_s > isolation(found).mean_s
+    load = many(coflows=200, ports=20)
+    assert partition(load, 200_000).mean_s > single_port(load).mean_s > isolation(load).mean_s
 
 
 def many(coflows: int, ports: int) -> Loads:
@@ -348,12 +334,12 @@ def many(coflows: int, ports: int) -> Loads:
 @pytest.mark.skipif(not REAL.exists(), reason="the Facebook trace is not beside the checkout")
 def test_facebook() -> None:
     """Reference values at 1 Gb/s with 1 MB = 10^6 B; the partition is the default search's."""
-    found = loads(read_trace(REAL))
-    assert isolation(found).mean_s == pytest.approx(14.72, abs=0.005)
-    assert single_port(found).mean_s == pytest.approx(15.12, abs=0.005)
-    best = partition(found)
+    load = loads(read_trace(REAL))
+    assert isolation(load).mean_s == pytest.approx(14.72, abs=0.005)
+    assert single_port(load).mean_s == pytest.approx(15.12, abs=0.005)
+    best = partition(load)
     assert best.mean_s > 17.2
-    assert evaluate(found, best.port) == best.mean_s
+    assert evaluate(load, best.port) == best.mean_s
 
 
 # --- In the results ---------------------------------------------------------------------------

@@ -30,11 +30,19 @@ ENGINE.warm(schedulers()[name] for name in sys.argv[1:] or schedulers())
 print(jit.CACHE)
 """
 
+ONE = """
+from core import jit
+from core.bounds import srpt_flow_time
+assert srpt_flow_time([0, 1], [2, 1]) == 4
+print(jit.CACHE)
+"""
+"""The kernel that compiles fastest."""
 
-def start(cache, *schedulers, **environment):
-    """Start a process that warms the kernels of some schedulers and prints where it keeps them."""
+
+def start(cache, script=ONE, *words, **environment):
+    """Start a process that compiles and prints where it keeps the machine code."""
     return subprocess.Popen(
-        [sys.executable, "-W", "error", "-c", WARM, *schedulers],
+        [sys.executable, "-W", "error", "-c", script, *words],
         cwd="/",
         env=os.environ
         | {"COFLOW_SWEEP_CACHE": str(cache), "PYTHONPATH": str(CORE.parent)}
@@ -62,13 +70,11 @@ def compiled_files(folder):
 @needs_compiler
 def test_four_processes_with_an_empty_cache(tmp_path):
     """One compiles, the others wait for its file; the next process finds it."""
-    places = {finish(process) for process in [start(tmp_path, "pfp") for _ in range(4)]}
+    places = {finish(process) for process in [start(tmp_path) for _ in range(4)]}
     assert len(places) == 1
-    assert [name.split("-")[0] for name in compiled_files(tmp_path)] == [
-        "matching.simulate_matching"
-    ]
+    assert [name.split("-")[0] for name in compiled_files(tmp_path)] == ["srpt.total_flow_time"]
     before = {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nbc")}
-    finish(start(tmp_path, "pfp"))
+    finish(start(tmp_path))
     assert before == {path: path.stat().st_mtime_ns for path in tmp_path.rglob("*.nbc")}
 
 
@@ -76,22 +82,22 @@ def test_four_processes_with_an_empty_cache(tmp_path):
 def test_the_same_code_elsewhere_is_not_compiled_again(tmp_path):
     """As Ray brings it to its workers: under a path that is new at each start."""
     cache = tmp_path / "cache"
-    place = finish(start(cache, "pfp"))
+    place = finish(start(cache))
     before = {path: path.stat().st_mtime_ns for path in cache.rglob("*.nb[ci]")}
     shutil.copytree(
         CORE, tmp_path / "new" / "core", copy_function=shutil.copyfile, ignore=no_bytecode
     )
     there = {"PYTHONPATH": str(tmp_path / "new")}
-    assert finish(start(cache, "pfp", **there)) == place
+    assert finish(start(cache, **there)) == place
     assert before == {path: path.stat().st_mtime_ns for path in cache.rglob("*.nb[ci]")}
-    with (tmp_path / "new" / "core" / "coflowsim" / "matching.py").open("a") as file:
+    with (tmp_path / "new" / "core" / "bounds" / "srpt.py").open("a") as file:
         file.write("\n")
-    assert finish(start(cache, "pfp", **there)) != place
+    assert finish(start(cache, **there)) != place
 
 
 @needs_compiler
 def test_a_process_that_is_killed_while_it_compiles_keeps_nobody_waiting(tmp_path):
-    process = start(tmp_path, "pfp")
+    process = start(tmp_path, WARM, "pfp")
     while not list(tmp_path.rglob("*.lock")):
         assert process.poll() is None
         time.sleep(0.01)
@@ -99,7 +105,7 @@ def test_a_process_that_is_killed_while_it_compiles_keeps_nobody_waiting(tmp_pat
     process.communicate()
     assert compiled_files(tmp_path) == []
     begin = time.monotonic()
-    finish(start(tmp_path, "pfp"))
+    finish(start(tmp_path, WARM, "pfp"))
     assert len(compiled_files(tmp_path)) == 1
     assert time.monotonic() - begin < jit._COMPILE_SECONDS / 2
 
@@ -118,25 +124,25 @@ def test_a_kernel_that_does_not_compile_keeps_nobody_waiting(monkeypatch, tmp_pa
 @needs_compiler
 @pytest.mark.slow
 def test_four_processes_compile_everything(tmp_path):
-    for process in [start(tmp_path) for _ in range(4)]:
+    for process in [start(tmp_path, WARM) for _ in range(4)]:
         finish(process)
     assert len(compiled_files(tmp_path)) == 3
     begin = time.perf_counter()
-    finish(start(tmp_path))
+    finish(start(tmp_path, WARM))
     assert time.perf_counter() - begin < 5  # a second process compiles nothing
 
 
 @needs_compiler
 def test_a_damaged_file_is_compiled_anew(tmp_path):
-    finish(start(tmp_path, "pfp"))
+    finish(start(tmp_path))
     (file,) = tmp_path.rglob("*.nbc")
     whole = file.read_bytes()
     file.write_bytes(whole[: len(whole) // 2])
-    finish(start(tmp_path, "pfp"))
+    finish(start(tmp_path))
     assert len(file.read_bytes()) == len(whole)
     for index in tmp_path.rglob("*.nbi"):
         index.write_bytes(b"")
-    finish(start(tmp_path, "pfp"))
+    finish(start(tmp_path))
 
 
 def test_a_directory_that_cannot_be_made(tmp_path):
@@ -145,7 +151,7 @@ def test_a_directory_that_cannot_be_made(tmp_path):
     blocked.touch()
     spare = tmp_path / "tmp"
     spare.mkdir()
-    place = finish(start(blocked, "pfp", TMPDIR=str(spare)))
+    place = finish(start(blocked, TMPDIR=str(spare)))
     assert Path(place).is_relative_to(spare)
 
 

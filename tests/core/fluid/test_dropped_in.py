@@ -7,7 +7,8 @@ that a file may bring and none of those listed has.
 
 from __future__ import annotations
 
-import random
+from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -15,14 +16,18 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from core import coflowsim
+from core.coflowsim import InOrder
+from core.engine import check_info
+from core.errors import GridError
 from core.fluid import Matching, Ordered, Queues, View, run
 from core.parameters import Values
 from core.schedulers import Scheduler, schedulers
 from core.trace import Floats, Trace, from_flows
-from tests.fluid_cases import GIGABIT, random_trace, random_values
+from tests.dropped_in import DEADLINE, command, drop
 from tests.profiles import examples
+from tests.strategies import GIGABIT, SHIFTS, traces, values
 
-SEEDS = st.integers(0, 10**9)
 few = examples(25)
 
 
@@ -54,29 +59,59 @@ LISTED = [s for s in schedulers().values() if "fluid" in s.rules]
 every = pytest.mark.parametrize("scheduler", [*LISTED, *EXAMPLES], ids=lambda s: s.name)
 
 
-def case(seed: int, **fixed: Any) -> tuple[Trace, dict[str, Any]]:
-    """Return a random trace and values; `fixed` has two underscores for dots."""
-    r = random.Random(seed)
-    trace, values = random_trace(r), random_values(r) | {"engine.bound": "none"}
-    return trace, values | {key.replace("__", "."): value for key, value in fixed.items()}
-
-
 @every
-def test_whoever_must_not_see_sizes_gets_no_rates_from_them(scheduler: Scheduler) -> None:
+def test_only_clairvoyant_schedulers_get_rates_that_depend_on_sizes(scheduler: Scheduler) -> None:
     """MADD makes rates of the remaining bytes, and a matching goes by them."""
-    if isinstance(scheduler.rules["fluid"], Ordered | Matching):
-        assert scheduler.info == "clairvoyant"
+    for engine in scheduler.rules:
+        check_info(scheduler, engine)
+
+
+@pytest.mark.parametrize("info", ["blind", "width"])
+@pytest.mark.parametrize(
+    ("engine", "rule"),
+    [
+        ("fluid", Ordered(whim)),
+        ("fluid", Matching()),
+        ("coflowsim", InOrder(None)),
+        ("coflowsim", coflowsim.Matching()),
+    ],
+)
+def test_others_are_refused(info: Any, engine: str, rule: Any) -> None:
+    scheduler = Scheduler(name="mine", summary="", source="", info=info, rules={engine: rule})
+    with pytest.raises(
+        GridError, match=f"mine declares info={info}, but its rule .* for engine={engine}"
+    ):
+        check_info(scheduler, engine)
+    check_info(replace(scheduler, info="clairvoyant"), engine)
+
+
+def test_a_dropped_in_file_is_refused_before_anything_runs(tmp_path: Path) -> None:
+    drop(tmp_path, core__schedulers__deadline=DEADLINE.replace("clairvoyant", "width"))
+    words = ("scheduler=deadline,aalo", "workload=toy", "executor=local")
+    done = command(tmp_path, "sweep", *words, f"output.dir={tmp_path / 'run'}")
+    assert done.returncode == 2
+    assert (
+        done.stderr.strip()
+        .splitlines()[-1]
+        .endswith(
+            "scheduler=deadline declares info=width, but its rule Ordered for engine=fluid sets "
+            "rates by the sizes of flows: declare info=clairvoyant, or take a rule that needs no "
+            "sizes (Queues, FairPerFlow)"
+        )
+    )
+    assert not (tmp_path / "run").exists()
 
 
 @every
-@given(seed=SEEDS)
+@given(trace=traces(), values=values(engine__bound="none"))
 @few
-def test_no_port_carries_more_than_it_can(scheduler: Scheduler, seed: int) -> None:
+def test_no_port_carries_more_than_it_can(
+    scheduler: Scheduler, trace: Trace, values: dict[str, Any]
+) -> None:
     """What arrives after a and is complete by b fits between a and b, at every port.
 
     With a coflow's own a and b this says that no coflow beats its Γ.
     """
-    trace, values = case(seed)
     finish = run(trace, scheduler, values).finish_s
     carried = trace.size_bytes.copy()
     if values["fabric.local_is_free"]:
@@ -93,11 +128,15 @@ def test_no_port_carries_more_than_it_can(scheduler: Scheduler, seed: int) -> No
 
 
 @every
-@given(seed=SEEDS)
+@given(
+    trace=traces(),
+    values=values(engine__interval_ms=0.0, engine__backfill=True, engine__bound="none"),
+)
 @few
-def test_one_link_is_never_idle_while_there_is_work(scheduler: Scheduler, seed: int) -> None:
+def test_one_link_is_never_idle_while_there_is_work(
+    scheduler: Scheduler, trace: Trace, values: dict[str, Any]
+) -> None:
     """With all flows on one link, whatever the order, its busy periods are those of the work."""
-    trace, values = case(seed, engine__interval_ms=0.0, engine__backfill=True)
     capacity = GIGABIT * values["fabric.gbps"]
     work = [(k, float(t), [(0, 1, float(b))]) for k, (t, b) in enumerate(_totals(trace))]
     finish = run(from_flows("link", 2, work), scheduler, values).finish_s
@@ -119,10 +158,11 @@ def _totals(trace: Trace) -> list[tuple[float, float]]:
 
 
 @every
-@given(seed=SEEDS)
+@given(trace=traces(), values=values(engine__interval_ms=0.0, engine__bound="none"))
 @few
-def test_a_lone_coflow_under_madd_finishes_at_gamma(scheduler: Scheduler, seed: int) -> None:
-    trace, values = case(seed, engine__interval_ms=0.0)
+def test_a_lone_coflow_under_madd_finishes_at_gamma(
+    scheduler: Scheduler, trace: Trace, values: dict[str, Any]
+) -> None:
     if not isinstance(scheduler.rules["fluid"], Ordered):
         return
     first, last = trace.first_flow[:2]
@@ -136,22 +176,23 @@ def test_a_lone_coflow_under_madd_finishes_at_gamma(scheduler: Scheduler, seed: 
 
 
 @every
-@given(seed=SEEDS)
+@given(trace=traces(), values=values(engine__bound="partition"))
 @few
-def test_nothing_beats_the_bound(scheduler: Scheduler, seed: int) -> None:
-    trace, values = case(seed, engine__bound="partition")
+def test_nothing_beats_the_bound(
+    scheduler: Scheduler, trace: Trace, values: dict[str, Any]
+) -> None:
     outcome = run(trace, scheduler, values)
     assert outcome.bound_s is not None
     assert outcome.cct_s.mean() >= outcome.bound_s * (1 - 1e-9) - 1e-8
 
 
 @every
-@given(seed=SEEDS)
+@given(trace=traces(), values=values(engine__bound="none"), shift=SHIFTS)
 @few
-def test_names_of_ports_do_not_matter(scheduler: Scheduler, seed: int) -> None:
+def test_names_of_ports_do_not_matter(
+    scheduler: Scheduler, trace: Trace, values: dict[str, Any], shift: int
+) -> None:
     """A view shows no ports. The shift keeps the order of flows, which breaks ties."""
-    trace, values = case(seed)
-    shift = random.Random(seed).choice([1, 60, 64, 70])
     ports = {"ports": trace.ports + shift, "src": trace.src + shift, "dst": trace.dst + shift}
     moved = Trace(**{**vars(trace), **ports})
     found, expected = (run(t, scheduler, values).finish_s for t in (moved, trace))
@@ -159,14 +200,15 @@ def test_names_of_ports_do_not_matter(scheduler: Scheduler, seed: int) -> None:
 
 
 @every
-@given(seed=SEEDS)
+@given(trace=traces(), values=values(engine__bound="none"), hidden=st.integers(0, 6))
 @few
-def test_hidden_sizes_make_no_difference_before_they_show(scheduler: Scheduler, seed: int) -> None:
+def test_hidden_sizes_make_no_difference_before_they_show(
+    scheduler: Scheduler, trace: Trace, values: dict[str, Any], hidden: int
+) -> None:
     """Give a coflow of one flow more bytes: nothing differs before its old end."""
     if scheduler.info == "clairvoyant":
         return
-    trace, values = case(seed)
-    hidden = random.Random(seed).randrange(len(trace))
+    hidden %= len(trace)
 
     def finish(size: float) -> Floats:
         coflows = []

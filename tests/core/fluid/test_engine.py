@@ -8,19 +8,24 @@ from typing import Any
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from core import registry
-from core.errors import ParameterError
+from core.errors import ParameterError, SimulationError
 from core.fluid import Ordered, Queues, View, run, runner
 from core.fluid.kernels.bit_ops import lowest, popcount
+from core.metrics import summarise
 from core.parameters import Values, defaults
 from core.schedulers import Scheduler, schedulers
 from core.trace import Floats, Trace, from_flows
 from core.workloads import workloads
 from core.workloads.toy import UNIT
 from core.workloads.toy import build as toy
-from tests.fluid_cases import MB, SCHEDULERS, random_capacities, random_trace, random_values
+from tests.fluid_cases import EDGE_TRACES, SCHEDULERS
 from tests.paths import ROOT
+from tests.profiles import examples
+from tests.strategies import MB, Capacities, traces, values, with_capacities
 from tests.twins.fluid import Twin, options_of
 
 FACEBOOK = ROOT.parent / "shared/data/traces/FB2010-1Hr-150-0.txt"
@@ -69,8 +74,8 @@ def test_worked_example(scheduler: str, mode: str | None, expected: list[float])
             "queue__base": 2.0,
             "queue__threshold_mode": mode,
         }
-    found = finish(toy({}, np.random.default_rng(0)), scheduler, fabric__gbps=1.0, **queues)
-    np.testing.assert_allclose(found, expected, rtol=1e-9)
+    finish_s = finish(toy({}, np.random.default_rng(0)), scheduler, fabric__gbps=1.0, **queues)
+    np.testing.assert_allclose(finish_s, expected, rtol=1e-9)
 
 
 def test_capacity_of_ended_flows_idles_with_triggers_by_coflow() -> None:
@@ -120,7 +125,7 @@ def test_capacities_per_port() -> None:
     outcome = run(trace, schedulers()["varys"], {}, [2 * UNIT, UNIT], [UNIT, UNIT / 2])
     assert outcome.finish_s[0] == pytest.approx(8)
     assert outcome.gamma_s[0] == pytest.approx(8)
-    with pytest.raises(ParameterError, match="out_bps: hand needs 2 capacities"):
+    with pytest.raises(ParameterError, match="out_bps: give 2 capacities"):
         run(trace, schedulers()["varys"], {}, [UNIT])
     with pytest.raises(ParameterError, match="in_bps"):
         run(trace, schedulers()["varys"], {}, None, [UNIT, 0.0])
@@ -129,29 +134,45 @@ def test_capacities_per_port() -> None:
 # --- Against the twin ---------------------------------------------------------------------------
 
 
+def assert_as_the_twin(
+    trace: Trace, scheduler: str, values: dict[str, Any], capacities: Capacities = (None, None)
+) -> None:
+    exact = [float(t) for t in Twin(trace, scheduler, options_of(values, *capacities)).run()]
+    finish_s = run(trace, schedulers()[scheduler], values, *capacities).finish_s
+    np.testing.assert_allclose(finish_s, exact, rtol=1e-9, atol=2e-9)
+
+
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
-def test_as_the_exact_twin(scheduler: str) -> None:
-    for seed in range(60):
-        r = random.Random(seed)
-        trace, values = random_trace(r), random_values(r)
-        capacities = random_capacities(r, trace.ports) or (None, None)
-        exact = [float(t) for t in Twin(trace, scheduler, options_of(values, *capacities)).run()]
-        found = run(trace, schedulers()[scheduler], values, *capacities).finish_s
-        np.testing.assert_allclose(found, exact, rtol=1e-9, atol=2e-9, err_msg=f"seed {seed}")
+@given(fabric=with_capacities(), values=values())
+@examples(60)
+def test_as_the_exact_twin(
+    scheduler: str, fabric: tuple[Trace, Capacities], values: dict[str, Any]
+) -> None:
+    trace, capacities = fabric
+    assert_as_the_twin(trace, scheduler, values, capacities)
 
 
 @pytest.mark.parametrize("scheduler", ["aalo", "asebf"])
-def test_weights_as_the_exact_twin_has_them(scheduler: str) -> None:
+@given(
+    fabric=with_capacities(),
+    values=values(queue__between="wfq", queue__count=3),
+    weights=st.sampled_from(["1,2,3", "0.25,8,1", "5,5,5", "1e3,1,1e-3"]),
+)
+@examples(40)
+def test_weights_as_the_exact_twin_has_them(
+    scheduler: str, fabric: tuple[Trace, Capacities], values: dict[str, Any], weights: str
+) -> None:
     """Weights that rise, fall and differ much; with other ones than K, K − 1, … in each case."""
-    for seed in range(40):
-        r = random.Random(seed)
-        trace, values = random_trace(r), random_values(r)
-        values |= {"queue.between": "wfq", "queue.count": 3}
-        values["queue.weights"] = r.choice(["1,2,3", "0.25,8,1", "5,5,5", "1e3,1,1e-3"])
-        capacities = random_capacities(r, trace.ports) or (None, None)
-        exact = [float(t) for t in Twin(trace, scheduler, options_of(values, *capacities)).run()]
-        found = run(trace, schedulers()[scheduler], values, *capacities).finish_s
-        np.testing.assert_allclose(found, exact, rtol=1e-9, atol=2e-9, err_msg=f"seed {seed}")
+    trace, capacities = fabric
+    assert_as_the_twin(trace, scheduler, values | {"queue.weights": weights}, capacities)
+
+
+@pytest.mark.parametrize("trigger", ["flow", "coflow"])
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@pytest.mark.parametrize("trace", EDGE_TRACES.values(), ids=EDGE_TRACES)
+def test_edges_as_the_exact_twin_has_them(trace: Trace, scheduler: str, trigger: str) -> None:
+    for order in ("static", "remaining"):
+        assert_as_the_twin(trace, scheduler, {"engine.trigger": trigger, "order": order})
 
 
 # --- Edges --------------------------------------------------------------------------------------
@@ -185,7 +206,7 @@ def test_more_ports_than_bits_in_a_word(ports: int) -> None:
 def test_weights_have_to_fit() -> None:
     trace = make((0.0, [(0, 1, 1)]))
     for text in ("1,2", "1,x,3", "1,0,2", "1,-1,2"):
-        with pytest.raises(ParameterError, match="needs 3 numbers"):
+        with pytest.raises(ParameterError, match="give 3 numbers"):
             finish(trace, "aalo", queue__count=3, queue__between="wfq", queue__weights=text)
     weights = {"queue.between": "wfq", "queue.weights": "3,2,1", "queue.count": 3}
     np.testing.assert_array_equal(runner.queue_weights(weights), [3, 2, 1])
@@ -202,8 +223,8 @@ def test_bits() -> None:
 
 def test_relevance() -> None:
     def keys(scheduler: str) -> set[str]:
-        found = registry.reads(scheduler, "fluid", "toy")
-        return {p.key for p in found if not p.key.startswith("shuffle.")}
+        finish_s = registry.reads(scheduler, "fluid", "toy")
+        return {p.key for p in finish_s if not p.key.startswith("shuffle.")}
 
     engine = {"engine.trigger", "engine.interval_ms", "engine.bound"}
     engine |= {"fabric.gbps", "fabric.local_is_free"}
@@ -227,29 +248,31 @@ def custom(rule: Ordered | Queues, info: Any = "clairvoyant") -> Scheduler:
     ("name", "attribute"),
     [("scf", "remaining_length_bytes"), ("lcf", "remaining_bytes"), ("varys", "remaining_gamma_s")],
 )
-def test_a_python_key_does_what_the_kernel_does(name: str, attribute: str) -> None:
+@given(trace=traces(), values=values(order="remaining"))
+@examples(20)
+def test_a_python_key_does_what_the_kernel_does(
+    name: str, attribute: str, trace: Trace, values: dict[str, Any]
+) -> None:
     def key(view: View, values: Values) -> Floats:
         return np.array(
             [round(float(x), 12 - 9 * ("bytes" in attribute)) for x in getattr(view, attribute)]
         )
 
-    for seed in range(20):
-        r = random.Random(seed)
-        trace, values = random_trace(r), random_values(r) | {"order": "remaining"}
-        expected = run(trace, schedulers()[name], values).finish_s
-        found = run(trace, custom(Ordered(key)), values).finish_s
-        np.testing.assert_allclose(found, expected, rtol=1e-9)
+    expected = run(trace, schedulers()[name], values).finish_s
+    np.testing.assert_allclose(
+        run(trace, custom(Ordered(key)), values).finish_s, expected, rtol=1e-9
+    )
 
 
 def test_a_python_weight_makes_queues() -> None:
     def weight(view: View, values: Values) -> Any:
         return [max(1.0, float(n)) for n in view.receivers]
 
-    trace = random_trace(random.Random(3))
+    trace = EDGE_TRACES["65 ports"]
     expected = finish(trace, "asebf", queue__first_threshold_mb=1.0)
     values = {"queue.first_threshold_mb": 1.0}
-    found = run(trace, custom(Queues(weight), "width"), values).finish_s
-    np.testing.assert_array_equal(found, expected)
+    finish_s = run(trace, custom(Queues(weight), "width"), values).finish_s
+    np.testing.assert_array_equal(finish_s, expected)
 
 
 def test_attained_bytes_grow_as_the_rates_say() -> None:
@@ -305,7 +328,7 @@ def test_numbers_of_a_rule_have_to_be_usable() -> None:
     for bad in ([], [1.0, 2.0], [np.nan]):
         with pytest.raises(ParameterError, match="scheduler=mine: its rule returned"):
             run(trace, custom(Ordered(lambda view, values, bad=bad: np.array(bad))), {})
-    with pytest.raises(ParameterError, match="a weight is not > 0"):
+    with pytest.raises(ParameterError, match="weights must be > 0"):
         run(trace, custom(Queues(lambda view, values: np.zeros(1))), {})
 
 
@@ -342,3 +365,39 @@ def test_facebook(facebook: Trace, scheduler: str, trigger: str, mean: float) ->
     assert cct.mean() == pytest.approx(mean, rel=1e-6)
     assert cct.mean() >= 15.9
     assert np.all(cct >= outcome.gamma_s - 1e-8)
+
+
+# --- The resolution of times ----------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+def test_flows_below_the_clock_s_resolution_are_refused(scheduler: str) -> None:
+    """At 10^9 Gb/s a unit is over in 1 ns, which is as long as the clock can tell."""
+    trace = make((0.0, [(0, 1, 1)]), (0.0, [(0, 1, 2)]))
+    with pytest.raises(SimulationError, match=r"differ by 1e-09 s: lower fabric.gbps \(1e\+09\)"):
+        finish(trace, scheduler, fabric__gbps=1e9)
+    np.testing.assert_allclose(sorted(finish(trace, scheduler, fabric__gbps=1e3))[1], 0.003)
+
+
+def test_short_coflows_that_arrive_late_are_refused() -> None:
+    """8 ms at 2 · 10^8 s, where times less than 0.2 ms apart count as equal."""
+    trace = make((2e8, [(0, 1, 0.008)]))
+    with pytest.raises(SimulationError, match=r"begin near 0 s \(the latest is at 2e\+08 s"):
+        finish(trace, "fair")
+    assert finish(make((2e8, [(0, 1, 10)])), "fair")[0] == pytest.approx(2e8 + 10, rel=1e-15)
+
+
+@pytest.mark.parametrize("trigger", ["flow", "coflow"])
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+def test_no_gap_is_below_0(scheduler: str, trigger: str) -> None:
+    """Γ from 2 µs on, and late: each end may be early by the resolution, the bound is exact."""
+    r = random.Random(7)
+    flows = [[(0, 1, 2e-6 + r.random() * 1e-8)] for _ in range(20)]
+    for trace in (
+        make(*((2e-7 * k, flow) for k, flow in enumerate(flows))),
+        make(*((9e5 + 1e-3 * k, [(0, 1, 1e-3 + k * 1e-9)]) for k in range(20))),
+    ):
+        outcome = run(trace, schedulers()[scheduler], {"engine.trigger": trigger})
+        gap = summarise(trace, outcome)["gap"]
+        assert gap is not None
+        assert gap >= 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -11,26 +11,20 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from core.fluid import Ordered, Queues, View, run, runner
-from core.fluid.demand import demand
-from core.fluid.engine import PARAMETERS
-from core.fluid.kernels import dclas, madd, remaining
+from core.fluid import run
+from core.fluid.engine import prepared
 from core.fluid.kernels.clock import DECIDE
-from core.fluid.state import FluidState, new_fluid_state
-from core.parameters import defaults
+from core.fluid.runner import new_run, queue_weights
+from core.fluid.state import FluidState
+from core.fluid.stepping import decisions
 from core.schedulers import schedulers
-from core.trace import Floats, Trace, from_flows
-from tests.fluid_cases import GIGABIT, SCHEDULERS, random_trace, random_values
+from core.trace import Floats, Ints, Trace, from_flows
+from tests.fluid_cases import SCHEDULERS
 from tests.profiles import examples
+from tests.strategies import GIGABIT, SHIFTS, traces, values
 
-SEEDS = st.integers(0, 10**9)
 COFLOW_LEVEL = [s for s in SCHEDULERS if s not in ("fair", "srpt")]
 many = examples(60)
-
-
-def case(seed: int) -> tuple[Trace, dict[str, Any]]:
-    r = random.Random(seed)
-    return random_trace(r), random_values(r)
 
 
 def cct(trace: Trace, scheduler: str, values: dict[str, Any]) -> Floats:
@@ -45,101 +39,76 @@ def changed(trace: Trace, **fields: Any) -> Trace:
 # --- At each decision ---------------------------------------------------------------------------
 
 
-def decisions(trace: Trace, scheduler: str, values: dict[str, Any]) -> Iterator[FluidState]:
-    """Yield the state after each decision, which the compiled loop does not show."""
-    found = schedulers()[scheduler]
-    rule = found.rules["fluid"]
-    assert isinstance(rule, Ordered | Queues)
-    values = {**defaults((*rule.parameters, *PARAMETERS)), **values}
-    capacity = np.full(2 * trace.ports, values["fabric.gbps"] * GIGABIT)
-    sizes = demand(trace, capacity, values["fabric.local_is_free"])
-    net = new_fluid_state(sizes)
-    runner.set_clock(net, values)
-    view = View(sizes, net, np.arange(len(trace)), scheduler, found.info)
-    if isinstance(rule, Queues):
-        options = runner.modes(values), runner.limits(values), runner.queue_weights(values)
-        runner.set_queues(net, rule.weight(view, values), options[1])
-        while dclas.simulate(net, *options, True) == DECIDE:
-            yield net
-    else:
-        key = np.array(rule.key(view, values), np.float64)
-        while madd.simulate(net, remaining.GIVEN, key, madd.AFTER) == DECIDE:
-            yield net
+def ports_of(trace: Trace) -> tuple[Ints, Ints]:
+    """Return the two ports of each flow: hosts as senders, then as receivers."""
+    return trace.src.astype(int), trace.ports + trace.dst.astype(int)
 
 
-def live_flows(net: FluidState) -> Iterator[tuple[int, int, int, int]]:
-    """Yield coflow, row, slot of the sender and place of each live flow."""
-    for k in net.order[: net.clock[0].active]:
-        for row in range(net.coflow[k].middle, net.coflow[k].last):
-            for f in range(net.row[row].flow, net.row[row].flow + net.row[row].width):
-                if net.left[f] > 0:
-                    yield int(k), row, int(net.coflow[k].first + net.peer[f]), f
-
-
-def flows_now(net: FluidState) -> tuple[Floats, Floats, Floats, Floats]:
-    """Return sender, receiver (as ports), rate and remaining bytes of each live flow."""
-    rows = []
-    for k, row, sender, f in live_flows(net):
-        left = net.left[f] * net.coflow[k].scale
-        own = left / net.coflow[k].gamma
-        if net.coflow[k].gamma == np.inf:
-            own = min(net.slot[row].share, net.slot[sender].share)
-            left -= own * (net.clock[0].now - net.row[row].since)
-        granted = [g.rate for g in net.grant[: net.clock[0].grant_count] if g.flow == f]
-        rows.append((net.slot[sender].port, net.slot[row].port, own + sum(granted), left))
-    sender, receiver, rate, left = np.array(rows or np.empty((0, 4)), np.float64).T
-    return sender, receiver, rate, left
-
-
-@pytest.mark.parametrize("scheduler", COFLOW_LEVEL)
-@given(seed=SEEDS)
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@given(trace=traces(), values=values())
 @many
-def test_ports_carry_no_more_than_they_can(scheduler: str, seed: int) -> None:
-    trace, values = case(seed)
-    for net in decisions(trace, scheduler, values):
-        sender, receiver, rate, left = flows_now(net)
-        assert np.all(rate >= 0)
-        assert np.all(left > 0)
-        used = np.bincount(sender.astype(int), rate, len(net.free))
-        used += np.bincount(receiver.astype(int), rate, len(net.free))
-        assert np.all(used <= net.capacity * (1 + 1e-9))
-        if len(rate):
-            np.testing.assert_allclose(net.capacity - used, net.free, rtol=1e-9, atol=1.0)
+def test_ports_carry_no_more_than_they_can(
+    scheduler: str, trace: Trace, values: dict[str, Any]
+) -> None:
+    sender, receiver = ports_of(trace)
+    capacity = np.full(2 * trace.ports, GIGABIT * values["fabric.gbps"])
+    for step in decisions(trace, schedulers()[scheduler], values):
+        assert np.all(step.rate_bps >= 0)
+        assert np.all(step.left_bytes[step.rate_bps > 0] > 0)
+        used = np.bincount(sender, step.rate_bps, len(capacity))
+        used += np.bincount(receiver, step.rate_bps, len(capacity))
+        assert np.all(used <= capacity * (1 + 1e-9))
+        np.testing.assert_allclose(capacity - used, step.free_bps, rtol=1e-9, atol=1.0)
 
 
-@pytest.mark.parametrize("scheduler", COFLOW_LEVEL)
-@given(seed=SEEDS)
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@given(trace=traces(), values=values())
 @many
-def test_backfill_leaves_no_flow_with_both_ports_free(scheduler: str, seed: int) -> None:
-    trace, values = case(seed)
+def test_the_active_coflows_are_those_with_bytes_left(
+    scheduler: str, trace: Trace, values: dict[str, Any]
+) -> None:
+    last = -1.0
+    for step in decisions(trace, schedulers()[scheduler], values):
+        left = np.bincount(trace.coflow_of_flow, step.left_bytes, len(trace))
+        assert sorted(step.active) == np.flatnonzero(left).tolist()
+        assert np.all(step.queue[left > 0] < values["queue.count"])
+        assert step.time_s >= last
+        last = step.time_s
+    assert len(step.active) == 0
+
+
+@pytest.mark.parametrize("scheduler", [*COFLOW_LEVEL, "fair"])
+@given(trace=traces(), values=values())
+@many
+def test_backfill_leaves_no_flow_with_both_ports_free(
+    scheduler: str, trace: Trace, values: dict[str, Any]
+) -> None:
+    """Max-min over all flows leaves none either; a matching leaves no port of a flow free."""
     values["engine.backfill"] = True
-    for net in decisions(trace, scheduler, values):
-        sender, receiver, _, _ = flows_now(net)
-        free = net.free
-        assert not np.any((free[sender.astype(int)] > 0) & (free[receiver.astype(int)] > 0))
+    sender, receiver = ports_of(trace)
+    for step in decisions(trace, schedulers()[scheduler], values):
+        waiting = step.left_bytes > 0
+        assert not np.any(waiting & (step.free_bps[sender] > 0) & (step.free_bps[receiver] > 0))
 
 
-@pytest.mark.parametrize("scheduler", COFLOW_LEVEL)
-@given(seed=SEEDS)
+@pytest.mark.parametrize("scheduler", SCHEDULERS)
+@given(trace=traces(), values=values())
 @many
-def test_bytes_are_conserved(scheduler: str, seed: int) -> None:
+def test_bytes_are_conserved(scheduler: str, trace: Trace, values: dict[str, Any]) -> None:
     """Between two decisions a live flow loses rate · time, and what has gone was carried."""
-    trace, values = case(seed)
     values["engine.trigger"] = "flow"
-    before: dict[tuple[int, int, int], tuple[float, float]] = {}
-    then = 0.0
-    for net in decisions(trace, scheduler, values):
-        now = net.clock[0].now
-        names = [(k, row, sender) for k, row, sender, _ in live_flows(net)]
-        _, _, rate, left = flows_now(net)
-        after = dict(zip(names, zip(rate, left, strict=True), strict=True))
-        for name, (speed, amount) in before.items():
-            remains = after.get(name, (0.0, 0.0))[1]
-            # With ticks a flow may end, and its rate with it, before the next decision.
-            carried = min(amount, speed * (now - then))
-            assert amount - carried == pytest.approx(remains, abs=1e-6 * max(1.0, amount))
-        before, then = after, now
-    assert not before
+    carried = np.zeros(len(trace.src))
+    for step, following in pairwise(decisions(trace, schedulers()[scheduler], values)):
+        # With ticks a flow may end, and its rate with it, before the next decision.
+        moved = step.rate_bps * (following.time_s - step.time_s)
+        moved = np.minimum(step.left_bytes, moved)
+        live = step.left_bytes > 0
+        surplus = np.abs(step.left_bytes - moved - following.left_bytes)[live]
+        assert np.all(surplus <= 1e-6 * np.maximum(1.0, step.left_bytes[live]))
+        carried += moved
+    local = trace.src == trace.dst
+    expected = np.where(local & values["fabric.local_is_free"], 0.0, trace.size_bytes)
+    np.testing.assert_allclose(carried, expected, rtol=1e-9, atol=1.0)
 
 
 @pytest.mark.parametrize("scheduler", ["fifo", "varys"])
@@ -153,15 +122,21 @@ def test_loads_are_what_the_flows_have_left(scheduler: str, trigger: str) -> Non
         sizes = {j: r.randint(1, 40) * 1e6 for j in receivers}
         coflows.append((k, 0.05 * k, [(i, j, sizes[j]) for j in receivers for i in senders]))
     trace = from_flows("meshes", 70, coflows)
-    slots = demand(trace, np.full(140, GIGABIT), False).slots
+    record, values = schedulers()[scheduler], {"engine.trigger": trigger}
+    sizes, rule, complete = prepared(trace, record, values, None, None)
+    slots, state = sizes.slots, new_run(sizes, record, rule, complete)
+    net = state.net
+    assert isinstance(net, FluidState)
     seen = 0
-    for net in decisions(trace, scheduler, {"engine.trigger": trigger, "fabric.gbps": 1.0}):
+    while state.proceed(True) == DECIDE:
         left = np.bincount(slots.of_sender, net.left, len(net.slot))
         left += np.bincount(slots.of_receiver, net.left, len(net.slot))
         for k in net.order[: net.clock[0].active]:
-            own = slice(net.coflow[k].first, net.coflow[k]["last"])
-            seen += int((net.slot.live[own] < net.row.width[own]).sum())
-            np.testing.assert_allclose(net.slot.load[own], left[own], rtol=1e-11, atol=1e-6)
+            slots_of_k = slice(net.coflow[k].first, net.coflow[k]["last"])
+            seen += int((net.slot.live[slots_of_k] < net.row.width[slots_of_k]).sum())
+            np.testing.assert_allclose(
+                net.slot.load[slots_of_k], left[slots_of_k], rtol=1e-11, atol=1e-6
+            )
     assert seen > 100
 
 
@@ -169,18 +144,19 @@ def test_loads_are_what_the_flows_have_left(scheduler: str, trigger: str) -> Non
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
-@given(seed=SEEDS)
+@given(trace=traces(), values=values())
 @many
-def test_no_coflow_beats_its_bottleneck(scheduler: str, seed: int) -> None:
-    trace, values = case(seed)
+def test_no_coflow_beats_its_bottleneck(
+    scheduler: str, trace: Trace, values: dict[str, Any]
+) -> None:
     outcome = run(trace, schedulers()[scheduler], values)
     assert np.all(outcome.finish_s - outcome.start_s >= outcome.gamma_s * (1 - 1e-9) - 1e-8)
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
-@given(seed=SEEDS)
+@given(trace=traces(), values=values())
 @many
-def test_all_is_done_in_time(scheduler: str, seed: int) -> None:
+def test_all_is_done_in_time(scheduler: str, trace: Trace, values: dict[str, Any]) -> None:
     """While coflows are active a port is full, so one port's time for all bytes is enough.
 
     With trigger=coflow the ports of an ended flow may idle, and the rates at the last decision
@@ -189,7 +165,6 @@ def test_all_is_done_in_time(scheduler: str, seed: int) -> None:
     1 / its flows of a port each, or that part of the queue's share; `fair` serves every flow
     with at least 1 / all flows.
     """
-    trace, values = case(seed)
     delta = values["engine.interval_ms"] / 1e3
     capacity = GIGABIT * values["fabric.gbps"]
     waits = (len(trace.src) + 1) * delta
@@ -197,7 +172,7 @@ def test_all_is_done_in_time(scheduler: str, seed: int) -> None:
     if values["engine.trigger"] == "coflow" and scheduler in ("aalo", "asebf"):
         weights = np.ones(1)
         if values["queue.between"] == "wfq":
-            weights = runner.queue_weights(values)
+            weights = queue_weights(values)
         smallest = weights.min() / weights.sum()
         enough = (trace.flows_per_coflow() * trace.length_bytes()).sum() / (capacity * smallest)
     elif values["engine.trigger"] == "coflow" and scheduler == "fair":
@@ -207,10 +182,11 @@ def test_all_is_done_in_time(scheduler: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("scheduler", COFLOW_LEVEL[:5])
-@given(seed=SEEDS)
+@given(trace=traces(), values=values())
 @many
-def test_a_lone_coflow_under_madd_finishes_at_gamma(scheduler: str, seed: int) -> None:
-    trace, values = case(seed)
+def test_a_lone_coflow_under_madd_finishes_at_gamma(
+    scheduler: str, trace: Trace, values: dict[str, Any]
+) -> None:
     values["engine.interval_ms"] = 0.0
     first, last = trace.first_flow[:2]
     flows = zip(
@@ -222,10 +198,11 @@ def test_a_lone_coflow_under_madd_finishes_at_gamma(scheduler: str, seed: int) -
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
-@given(seed=SEEDS)
+@given(trace=traces(), values=values())
 @many
-def test_twice_the_bytes_and_gaps_take_twice_as_long(scheduler: str, seed: int) -> None:
-    trace, values = case(seed)
+def test_twice_the_bytes_and_gaps_take_twice_as_long(
+    scheduler: str, trace: Trace, values: dict[str, Any]
+) -> None:
     double = changed(trace, size_bytes=trace.size_bytes * 2, arrival_s=trace.arrival_s * 2)
     more = values | {
         "engine.interval_ms": values["engine.interval_ms"] * 2,
@@ -236,10 +213,11 @@ def test_twice_the_bytes_and_gaps_take_twice_as_long(scheduler: str, seed: int) 
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
-@given(seed=SEEDS)
+@given(trace=traces(), values=values())
 @many
-def test_twice_the_bytes_on_twice_the_capacity_take_as_long(scheduler: str, seed: int) -> None:
-    trace, values = case(seed)
+def test_twice_the_bytes_on_twice_the_capacity_take_as_long(
+    scheduler: str, trace: Trace, values: dict[str, Any]
+) -> None:
     double = changed(trace, size_bytes=trace.size_bytes * 2)
     more = values | {
         "fabric.gbps": values["fabric.gbps"] * 2,
@@ -250,12 +228,12 @@ def test_twice_the_bytes_on_twice_the_capacity_take_as_long(scheduler: str, seed
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
-@given(seed=SEEDS)
+@given(trace=traces(), values=values(), shift=SHIFTS)
 @many
-def test_names_of_ports_do_not_matter(scheduler: str, seed: int) -> None:
+def test_names_of_ports_do_not_matter(
+    scheduler: str, trace: Trace, values: dict[str, Any], shift: int
+) -> None:
     """Shifting all hosts keeps the order of flows, which breaks ties in backfill and srpt."""
-    trace, values = case(seed)
-    shift = random.Random(seed).choice([1, 60, 64, 70])
     moved = changed(trace, ports=trace.ports + shift, src=trace.src + shift, dst=trace.dst + shift)
     np.testing.assert_allclose(
         cct(moved, scheduler, values), cct(trace, scheduler, values), rtol=1e-9, atol=2e-9
@@ -263,15 +241,16 @@ def test_names_of_ports_do_not_matter(scheduler: str, seed: int) -> None:
 
 
 @pytest.mark.parametrize("scheduler", ["aalo", "asebf", "fair"])
-@given(seed=SEEDS)
+@given(trace=traces(), values=values(), hidden=st.integers(0, 6))
 @many
-def test_sizes_are_not_seen_before_they_show(scheduler: str, seed: int) -> None:
+def test_sizes_are_not_seen_before_they_show(
+    scheduler: str, trace: Trace, values: dict[str, Any], hidden: int
+) -> None:
     """Give the last flow of a coflow more bytes: nothing differs before that coflow's old end.
 
     The coflow keeps one flow, so that its end is that of the flow.
     """
-    trace, values = case(seed)
-    hidden = random.Random(seed).randrange(len(trace))
+    hidden %= len(trace)
 
     def with_size(size: float) -> Trace:
         coflows = []

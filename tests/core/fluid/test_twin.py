@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -13,17 +12,13 @@ from hypothesis import strategies as st
 
 from core.trace import Trace, from_flows
 from core.workloads.toy import UNIT, build
+from tests.fluid_cases import SCHEDULERS
 from tests.profiles import examples
+from tests.strategies import flows_of_4, make, traces_of_4
 from tests.twins.fluid import D_CLAS, IN_ORDER, Decision, Twin, exact, options_of
 
 F = Fraction
-SCHEDULERS = ("fifo", "scf", "ncf", "lcf", "varys", "aalo", "asebf", "fair", "srpt")
 Flows = list[tuple[int, int, float]]
-
-
-def make(*coflows: tuple[float, Sequence[tuple[int, int, float]]], ports: int = 5) -> Trace:
-    """Build a trace from (arrival, flows) in order of arrival."""
-    return from_flows("hand", ports, [(k, t, flows) for k, (t, flows) in enumerate(coflows)])
 
 
 def finish(trace: Trace, scheduler: str, **options: Any) -> list[F]:
@@ -170,7 +165,7 @@ def test_equal_split_max_min_and_backfill_inside_a_coflow() -> None:
     Equal split: 0→1 gets min(1/2, 1), the others min(1/2, 1/3). Max-min: 1/3 each fills receiver
     2, then 0→1 takes what sender 0 has left, 2/3; backfill brings equal split to the same.
     """
-    trace = make((0, [(0, 1, 1), (0, 2, 1), (3, 2, 1), (4, 2, 1)]))
+    trace = make((0, [(0, 1, 1), (0, 2, 1), (3, 2, 1), (4, 2, 1)]), ports=5)
     third = F(1, 3)
     for within, backfill, top in [
         ("equal_split", False, F(1, 2)),
@@ -347,11 +342,6 @@ def test_free_local_flows_do_not_enter_the_keys() -> None:
 
 # --- Laws -----------------------------------------------------------------------------------
 
-hosts = st.integers(0, 3)
-flows = st.lists(st.tuples(hosts, hosts, st.integers(0, 6)), min_size=1, max_size=4)
-traces = st.lists(st.tuples(st.integers(0, 5), flows), min_size=1, max_size=4).map(
-    lambda coflows: make(*sorted(coflows, key=lambda c: c[0]), ports=4)
-)
 capacities = st.lists(st.sampled_from([F(1, 2), 1, 2]), min_size=4, max_size=4)
 options = st.fixed_dictionaries(
     {
@@ -391,7 +381,7 @@ def port_sums(twin: Twin, rates: dict[int, F]) -> list[F]:
     return total
 
 
-@given(traces, names, options)
+@given(traces_of_4, names, options)
 @examples(300)
 def test_laws(trace: Trace, scheduler: str, chosen: dict[str, Any]) -> None:
     """Rates fit the ports, bytes are conserved, nobody beats Γ, nothing idles that need not."""
@@ -417,7 +407,7 @@ def test_laws(trace: Trace, scheduler: str, chosen: dict[str, Any]) -> None:
     assert sent == [twin._starts_with(f) for f in range(len(sent))]
 
 
-@given(traces, names, options)
+@given(traces_of_4, names, options)
 @examples(100)
 def test_twice_the_bytes_and_the_gaps_take_twice_as_long(
     trace: Trace, scheduler: str, chosen: dict[str, Any]
@@ -446,7 +436,7 @@ def test_twice_the_bytes_and_the_gaps_take_twice_as_long(
     assert twice == [2 * t for t in once]
 
 
-@given(flows, st.sampled_from(IN_ORDER[:-1]), capacities, st.booleans())
+@given(flows_of_4, st.sampled_from(IN_ORDER[:-1]), capacities, st.booleans())
 @examples(100)
 def test_a_lone_coflow_under_madd_ends_at_gamma(
     coflow: Flows, scheduler: str, capacity: list[F], backfill: bool
@@ -457,7 +447,7 @@ def test_a_lone_coflow_under_madd_ends_at_gamma(
     assert twin.run() == [3 + gamma]
 
 
-@given(traces, st.sampled_from(D_CLAS), options)
+@given(traces_of_4, st.sampled_from(D_CLAS), options)
 @examples(100)
 def test_one_queue_knows_no_thresholds(
     trace: Trace, scheduler: str, chosen: dict[str, Any]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import core.shuffle.keys
@@ -17,7 +17,7 @@ from core.errors import ShuffleError
 from core.shuffle import BucketPlan, KeyCounts, fos, from_matrix, from_table, max_over_mean, skewed
 from core.shuffle.bucket_plan import descending, make_bucket_plan, split_and_combine
 from core.shuffle.partitioners import partitioners
-from core.shuffle.placement import Rules, filled, place
+from core.shuffle.placement import Rules, filled, place_records
 from tests.twins import shuffle as reference
 
 OVERFLOWS = ("hash", "last", "proportional", "least_loaded")
@@ -112,16 +112,31 @@ def test_the_plan_holds_every_cluster_and_fills_every_bucket(
 
 
 @given(st.lists(st.integers(1, 40), min_size=1, max_size=15), st.integers(1, 9), st.integers(0, 9))
-def test_the_plan_is_that_of_exact_numbers(sizes: list[int], buckets: int, seed: int) -> None:
+@example([1, 2], 9, 0)
+@example([1, 1, 2], 8, 3)
+def test_the_plan_is_a_run_with_exact_numbers(sizes: list[int], buckets: int, seed: int) -> None:
+    """Of 2 − 3 · ⅓ and 1 either may come first: in doubles they differ by rounding."""
     key, rank = descending(np.array(sizes, np.float64), np.arange(len(sizes)), generator(seed))
-    exact = reference.split_and_combine(
-        {k: Fraction(size) for k, size in enumerate(sizes)},
-        dict(zip(key.tolist(), rank.tolist(), strict=True)),
-        buckets,
-    )
-    found = entries(planned([float(s) for s in sizes], buckets, seed))
-    assert [e[:2] for e in found] == [e[:2] for e in sorted(exact)]
-    np.testing.assert_allclose([e[2] for e in found], [float(e[2]) for e in sorted(exact)])
+    plan = entries(planned([float(s) for s in sizes], buckets, seed))
+    by_key = dict(zip(key.tolist(), rank.tolist(), strict=True))
+    assert reference.is_a_run_of_split_and_combine(plan, sizes, by_key, buckets)
+
+
+def test_no_other_plan_is_a_run_with_exact_numbers() -> None:
+    """Of 3, 2 and 1 in two buckets of 3: the first whole in the first, the others in the second."""
+    sizes, rank = [3, 2, 1], {0: 0, 1: 1, 2: 2}
+    plan = [(0, 0, 3.0), (1, 1, 2.0), (2, 1, 1.0)]
+    assert reference.is_a_run_of_split_and_combine(plan, sizes, rank, 2)
+    for other in (
+        [(1, 0, 2.0), (2, 0, 1.0), (0, 1, 3.0)],
+        [(0, 0, 2.9), (0, 1, 0.1), (1, 1, 2.0), (2, 1, 1.0)],
+        [*plan, (0, 1, 1.0)],
+        plan[:2],
+    ):
+        assert not reference.is_a_run_of_split_and_combine(other, sizes, rank, 2)
+    equal = [(0, 0, 1.0), (1, 1, 1.0)]
+    assert reference.is_a_run_of_split_and_combine(equal, [1, 1], {0: 0, 1: 1}, 2)
+    assert not reference.is_a_run_of_split_and_combine(equal, [1, 1], {0: 1, 1: 0}, 2)
 
 
 def test_a_dense_plan_that_is_too_large_is_refused() -> None:
@@ -160,7 +175,7 @@ def test_first_fit_is_that_of_single_records(
 ) -> None:
     data, plan, hashed = job
     rules = Rules("first_fit", overflow, limit_unsplit)
-    found = place(data, plan, hashed, rules, generator(seed))
+    found = place_records(data, plan, hashed, rules, generator(seed))
     u = rounding(data, plan, limit_unsplit, seed)
     twin = reference.Job(records_of(data.matrix), plan.buckets, hashed.tolist())
     loads, pairs = twin.place(entries(plan), overflow, limit_unsplit, u)
@@ -177,7 +192,7 @@ def test_first_fit_is_that_of_single_records(
 @given(job=jobs(), seed=st.integers(0, 99))
 def test_proportional_parts_are_those_of_single_records(job: Any, seed: int) -> None:
     data, plan, hashed = job
-    found = place(data, plan, hashed, Rules("proportional"), generator(seed))
+    found = place_records(data, plan, hashed, Rules("proportional"), generator(seed))
     u = rounding(data, plan, False, seed)
     twin = reference.Job(records_of(data.matrix), plan.buckets, hashed.tolist())
     assert found.per_split()[0].tolist() == twin.place_in_proportion(entries(plan), u)
@@ -211,8 +226,10 @@ def test_limits_by_hand() -> None:
     expected = {"hash": [14, 6], "last": [10, 10], "least_loaded": [10, 10]}
     for overflow, loads in expected.items():
         rules = Rules("first_fit", overflow)
-        assert place(data, plan, hashed, rules, generator(1)).loads.tolist() == loads
-    shared = place(data, plan, hashed, Rules("first_fit", "proportional"), generator(1)).loads
+        assert place_records(data, plan, hashed, rules, generator(1)).loads.tolist() == loads
+    shared = place_records(
+        data, plan, hashed, Rules("first_fit", "proportional"), generator(1)
+    ).loads
     assert shared.sum() == 20
     assert 12 <= shared[0] <= 14
 
@@ -220,14 +237,14 @@ def test_limits_by_hand() -> None:
 def test_proportional_parts_are_right_on_average() -> None:
     """One record a split, on 4000 splits, planned 3 : 1; six standard deviations."""
     data, plan = one_key([1] * 4000, [3.0, 1.0])
-    loads = place(data, plan, np.array([0]), Rules(), generator(1)).loads
+    loads = place_records(data, plan, np.array([0]), Rules(), generator(1)).loads
     assert abs(loads[0] - 3000) < 6 * (4000 * 3 / 16) ** 0.5
 
 
 def test_first_fit_sends_single_records_to_the_first_bucket() -> None:
     """A limit of 0.75 lets one record in."""
     data, plan = one_key([1] * 400, [300.0, 100.0])
-    loads = place(data, plan, np.array([0]), Rules("first_fit"), generator(1)).loads
+    loads = place_records(data, plan, np.array([0]), Rules("first_fit"), generator(1)).loads
     assert loads.tolist() == [400, 0]
 
 
@@ -255,7 +272,7 @@ def test_limits_of_too_many_keys_are_refused(monkeypatch: pytest.MonkeyPatch) ->
     with pytest.raises(
         ShuffleError, match=r"limits 3 keys .* 2 splits, with shuffle.limits_on_unsplit_keys=true"
     ):
-        place(data, plan, np.zeros(3, np.int64), rules, generator(1))
+        place_records(data, plan, np.zeros(3, np.int64), rules, generator(1))
 
 
 # all of it

@@ -84,7 +84,7 @@ def test_a_table_is_taken_as_it_is() -> None:
     ("names", "counts", "said"),
     [
         ([], [], "no rows"),
-        (["a", "b"], [1, -1], r"t.csv row 2: count -1; whole numbers"),
+        (["a", "b"], [1, -1], r"t.csv row 2: count -1; allowed are whole numbers"),
         (["a", "b"], [1, 0.5], r"t.csv row 2: count 0.5"),
         (["a", "b"], [1, float("nan")], r"t.csv row 2: count nan"),
         (["a", "b"], [1, float("inf")], r"t.csv row 2: count inf"),

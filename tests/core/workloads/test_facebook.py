@@ -140,7 +140,7 @@ def test_a_damaged_file_in_the_cache_is_fetched_again(server: Server, cache: Pat
     facebook.cached_file().write_bytes(b"")
     target = facebook.cached_file()
     assert "the server answers 503 Service Unavailable" in refusal()
-    assert f"(what is there now cannot be used: {target}: is empty" in refusal()
+    assert f"(the file that lies there cannot be used: {target}: is empty" in refusal()
 
 
 WRONG_FILE = "what arrived is another file or a damaged one (its sha256 is wrong)"
@@ -214,8 +214,8 @@ def test_a_path_given_is_used_without_a_request(server: Server, tmp_path: Path) 
     other = SMALL.replace(b"6.0", b"7.0")
     given.write_bytes(other)
     assert refusal(given) == (
-        f"{given}: is not the published FB2010-1Hr-150-0.txt (its sha256 is "
-        f"{hashlib.sha256(other).hexdigest()}, expected is {SMALL_SHA256}); "
+        f"{given} is not the published FB2010-1Hr-150-0.txt: its sha256 is "
+        f"{hashlib.sha256(other).hexdigest()}, not {SMALL_SHA256}; "
         f"for another trace use workload=trace workload.path={given}"
     )
     given.unlink()

@@ -253,8 +253,8 @@ def test_other_encodings_than_utf_8(encoding):
     rows = [row("aalo", 46.0977 + k, replicate=k, workload_path="Γ.txt") for k in range(2)]
     text = printed([*rows, row("varys", 1.0, width="max")], encoding=encoding)
     assert "46 597.70" in text
-    assert "\\u0393.txt" in text
-    assert "+-" in text
+    assert "Gamma.txt" in text
+    assert ("+- is half" if encoding == "ascii" else "± is half") in text
     assert set("–─│") & set(text) == set()
 
 

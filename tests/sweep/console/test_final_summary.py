@@ -124,7 +124,21 @@ def test_a_dataset_with_rows_of_other_grids_shows_this_grids_rows(tmp_path) -> N
     "name",
     [
         *("plain", "2026_01_30", "1.10", "1e3", "true", "a b", "ünï", "x=y", "a,b", "~", "$HOME"),
-        *("trail\\", 'bq\\"z', "it's", '"', "\\\\", "a\\b", "${x}", "[a]", "{a}", "#", "a:b"),
+        *(
+            "trail\\",
+            'bq\\"z',
+            "it's",
+            '"',
+            "\\\\",
+            "a\\b",
+            "${x}",
+            "\\${x}",
+            "~a",
+            "[a]",
+            "{a}",
+            "#",
+            "a:b",
+        ),
     ],
 )
 def test_the_command_to_go_on_names_the_same_directory(name: str) -> None:
@@ -134,7 +148,8 @@ def test_the_command_to_go_on_names_the_same_directory(name: str) -> None:
     final_summary.print_again("to go on:", ["sweep", "scheduler=aalo"], name, console)
     said = console.file.getvalue()  # type: ignore[attr-defined]
     words = shlex.split(said.removeprefix("to go on: "))
-    assert read_request(words[1:])[1]["output.dir"] == name
+    same = f"./{name}" if name.startswith("~") else name
+    assert read_request(words[1:])[1]["output.dir"] == same
 
 
 def test_names_that_look_like_numbers_stay_as_typed() -> None:

@@ -401,7 +401,7 @@ def test_ray_passes_on_how_far_a_long_point_is(points) -> None:
     with ray_with(dawdle, chunk=1) as executor:
         items = list(executor(points[:1], frozenset()))
     progress = [item for item in items if isinstance(item, PointProgress)]
-    assert progress[-1] == PointProgress(points[0].point_id, points[0].scheduler, 1, 3)
+    assert PointProgress(points[0].point_id, points[0].scheduler, 1, 3) in progress
     assert [type(item) for item in items if item is not None][-1] is Result
 
 

@@ -397,7 +397,7 @@ def test_a_disk_that_fills_up(tmp_path, small_disk, executor) -> None:
     assert run.process.returncode == 2, said
     (error,) = [line for line in said.splitlines() if line.startswith("error: ")]
     assert "disk/out" in error
-    assert "No space left on device; what is finished stays readable" in error
+    assert "No space left on device; the results so far stay readable" in error
     assert "Traceback" not in said
     assert not run.left_over()
     assert load(small_disk / "out")["status"].eq("ok").any()

@@ -63,7 +63,7 @@ def test_several_zips_and_zips_of_a_file(tmp_path: Path) -> None:
         ("[queue.base]", "two or more keys"),
         ("[queue.base,queue.count]", "queue.base has 2, queue.count has 3"),
         ("queue.base,queue.count", "queue.base has 2, queue.count has 3"),
-        ("[queue.base,queue.cont]", "queue.cont is no key.*did you mean 'queue.count'"),
+        ("[queue.base,queue.cont]", "queue.cont is not an axis.*did you mean 'queue.count'"),
         ("[[queue.base,scheduler],[queue.base,engine]]", "two or more|only once"),
     ],
 )
@@ -221,17 +221,20 @@ def test_every_draw_runs_under_every_scheduler(method: str, axis: str) -> None:
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["queue.base=range(2,nan,1)"], "a range has a start"),
+        (["queue.base=range(2,nan,1)"], "a range has a finite start"),
         (["queue.base=interval(2,4)"], "an interval lists no values"),
-        (["queue.base=interval(4,2)", "sweep.sample=3"], "ends above its start"),
+        (["queue.base=interval(4,2)", "sweep.sample=3"], "must end above its start"),
         (["queue.base=interval(0.5,4)", "sweep.sample=3"], r"queue\.base=0\.5: allowed"),
         (["queue.between=interval(1,2)", "sweep.sample=3"], "only a number has an interval"),
         (["engine=interval(1,2)", "sweep.sample=3"], "engine"),
         (["replicates=interval(1,2)", "sweep.sample=3"], "replicates"),
         (["sweep.sample=0"], r"sweep\.sample=0"),
         (["sweep.sample_method=latin"], "needs sweep.sample"),
-        (["fabric.gbps=tag(log,interval(0,2))", "sweep.sample=3"], "of a log > 0"),
-        (["sweep.filter=a", "sweep.filter=b"], "given twice"),
+        (
+            ["fabric.gbps=tag(log,interval(0,2))", "sweep.sample=3"],
+            "a log interval must start above 0",
+        ),
+        (["sweep.filter=a", "sweep.filter=b"], "set twice"),
     ],
 )
 def test_bad_samples(words: list[str], said: str) -> None:

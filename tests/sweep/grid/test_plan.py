@@ -73,7 +73,7 @@ def test_a_parameter_with_a_condition_is_read_only_where_it_holds() -> None:
 @pytest.mark.parametrize("text", ["3,2", "'3 2 x'", "'3 2 -1'", "'3 2 1 1'"])
 def test_weights_that_do_not_fit_are_found_before_anything_runs(text: str) -> None:
     words = ("scheduler=aalo", "workload=toy", "queue.between=wfq", "queue.count=3")
-    with pytest.raises(ParameterError, match=r"queue\.weights=.*needs 3 numbers > 0"):
+    with pytest.raises(ParameterError, match=r"queue\.weights=.*give 3 numbers > 0"):
         plan(*words, f"queue.weights={text}")
     assert len(plan(*words, "queue.weights=3 2 1").points) == 1
 
@@ -185,7 +185,7 @@ def test_an_experiment_file_holds_a_grid_and_the_command_line_wins(tmp_path) -> 
         (["queue.base=0"], ["queue.base=0", "a number > 1"]),
         (["queue.base=1"], ["queue.base=1", "> 1"]),
         (["queue.base=abc"], ["queue.base=abc"]),
-        (["queue.base=true"], ["queue.base=True"]),
+        (["queue.base=true"], ["queue.base=true"]),
         (["queue.base=nan"], ["queue.base=nan"]),
         (["queue.count=2.5"], ["queue.count=2.5", "whole number"]),
         (["queue.bse=2"], ["queue.bse", "did you mean 'queue.base'"]),
@@ -293,7 +293,7 @@ def test_broken_files_are_input_errors(text, tmp_path) -> None:
     [
         *("queue.count=range(1,5,0)", "queue.first_threshold_mb=range(1,1e9,1)"),
         *("queue.base=" + 400 * "9", "seed=" + 400 * "9", "queue.base=" + 5000 * "9"),
-        *("scheduler=aalo,", "scheduler=aalo,,varys", "output.dir=~/x", "ray.num_cpus=2"),
+        *("scheduler=aalo,", "scheduler=aalo,,varys", "ray.num_cpus=2"),
     ],
 )
 def test_what_would_hang_or_break_is_refused(override) -> None:

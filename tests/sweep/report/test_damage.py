@@ -18,6 +18,8 @@ from sweep.report.drawing.files import draw
 from tests.paths import ROOT
 from tests.report_data import TOY, sweep
 
+pytestmark = pytest.mark.usefixtures("few_figures")
+
 
 @pytest.fixture
 def run(tmp_path: Path, toy: Path) -> Path:

@@ -16,6 +16,8 @@ from sweep.report.sources import open_runs
 from sweep.store import DatasetWriter, Limits
 from tests.report_data import sweep
 
+pytestmark = pytest.mark.usefixtures("few_figures")
+
 SMALL = ("workload=toy", "scheduler=varys")
 
 

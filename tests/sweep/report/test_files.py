@@ -13,6 +13,8 @@ from sweep.report.__main__ import main
 from sweep.report.sources import open_runs
 from tests.report_data import TOY, sweep
 
+pytestmark = pytest.mark.usefixtures("few_figures")
+
 
 @pytest.fixture(scope="module")
 def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:

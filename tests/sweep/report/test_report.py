@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import shutil
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -105,6 +106,7 @@ def test_the_schedule_of_the_worked_example(runs: dict[str, Path]) -> None:
     assert [ends[aalo, k] for k in "123"] == [5.0, 6.0, 4.5]
 
 
+@pytest.mark.usefixtures("few_figures")
 def test_two_runs_side_by_side(runs: dict[str, Path], tmp_path: Path) -> None:
     other = sweep(tmp_path / "other", *GRID, "fabric.gbps=2")
     assert main([str(runs["grid"]), str(other), "--out", str(tmp_path / "r")]) == 0
@@ -134,6 +136,7 @@ def test_a_notebook_draws_in_one_line(runs: dict[str, Path]) -> None:
         plot("average_cct", runs["grid"], where={"engine": "fliud"})
 
 
+@pytest.mark.usefixtures("few_figures")
 def test_a_run_that_is_not_finished_says_so(
     runs: dict[str, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -251,7 +254,8 @@ def test_a_directory_that_is_being_written_to(
     assert found.equals(table_of("cdf", open_runs([runs["toy"]])).table)
 
 
-def test_auto_is_called_auto(tmp_path: Path) -> None:
+def test_auto_is_called_auto(tmp_path: Path, draw_only: Callable[..., None]) -> None:
+    draw_only("average_cct", "heat", "fos_rate", "fos_zipf", "sampling_gain", "reducer_loads")
     words = [w for w in AUTO if "sampling_rate" not in w and "partitioner" not in w]
     more = ("shuffle.partitioner=hash,scid", "shuffle.sampling_rate=0.05,auto,0.2")
     run = sweep(tmp_path / "auto", *words, *more, "shuffle.zipf=0.5,1", "output.coflows=true")
