@@ -4,15 +4,10 @@ from __future__ import annotations
 
 import errno
 import io
-import os
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pyarrow.fs as pafs
-import pytest
-
-from sweep.store.files import Folder
 
 
 class KilledError(BaseException):
@@ -62,14 +57,3 @@ class Filling(io.FileIO):
         if self.disk.room < 0:
             raise OSError(errno.ENOSPC, "No space left on device")
         return super().write(content)
-
-
-@pytest.fixture
-def faulty(monkeypatch) -> Callable[[Faulty], None]:
-    def use(disk: Faulty) -> None:
-        def at(directory: str | os.PathLike[str]) -> Folder:
-            return Folder(disk, str(Path(directory).absolute()), str(directory))
-
-        monkeypatch.setattr(Folder, "at", at)
-
-    return use
