@@ -49,6 +49,13 @@ class Records(dict[str, T]):
         self._raise_if_broken(name)
         return False
 
+    def sort(self, order: Callable[[T], Any]) -> Records[T]:
+        """Bring the records into an order; return them."""
+        items = sorted(self.items(), key=lambda item: order(item[1]))
+        self.clear()
+        self.update(items)
+        return self
+
     def set_aside(self, name: str, reason: str) -> None:
         """Treat a record as broken from now on."""
         path = _path(self.modules[name])
@@ -121,9 +128,7 @@ def discover(
             records.broken[file] = PluginError(f"{where}: the name {name!r} is taken by {other}")
         else:
             records[name], records.modules[name] = record, module
-    for name in sorted(records):  # in alphabetical order, whichever file came first
-        records[name] = records.pop(name)
-    return records
+    return records.sort(lambda record: getattr(record, "name"))  # noqa: B009
 
 
 def _record(
@@ -150,7 +155,8 @@ def _record(
         raise PluginError(f"{where}: it exports no {attribute} = {kind.__name__}(…)")
     if not isinstance(record, kind):
         raise PluginError(
-            f"{where}: {attribute} is a {type(record).__name__}; it has to be a {kind.__name__}(…)"
+            f"{where}: {attribute} is of type {type(record).__name__}; it must be a "
+            f"{kind.__name__}(…)"
         )
     record_name: Any = getattr(record, "name", None)
     if not isinstance(record_name, str) or not record_name.isidentifier():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable
@@ -14,6 +15,7 @@ from filelock import FileLock
 
 from tests import marks, profiles
 from tests.paths import ROOT
+from tests.ray_session import _ends_shared_ray, shared_ray  # noqa: F401
 from tests.report_data import AUTO, GRID, RUN_OF, SHUFFLE, TOY, sweep
 
 profiles.register()
@@ -53,6 +55,7 @@ def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None
     path = shared / name
     with FileLock(shared / f"{name}.lock"):
         if not (shared / f"{name}.made").exists():
+            shutil.rmtree(path, ignore_errors=True)  # of a worker that failed
             path.mkdir()
             make(path)
             (shared / f"{name}.made").touch()

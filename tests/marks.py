@@ -1,4 +1,4 @@
-"""The marks of a test follow from what it reaches: processes, Ray, a browser, properties.
+"""The marks of a test follow from what it reaches: processes, Ray, a browser, drawing, properties.
 
 A test is followed through its fixtures and the functions of ``tests`` that it calls, by name.
 """
@@ -15,9 +15,11 @@ MARKS = {
     "ray": "starts or joins Ray",
     "browser": "drives a browser",
     "process": "starts a process",
+    "draws": "draws figures into files",
     "property": "a law that Hypothesis tries",
     "quick": "none of these and not slow: what `just quick` runs, and the laws with few examples",
 }
+_DRAWING = ("sweep.report.__main__", "sweep.report.drawing.files")
 _OF_NAMES = {
     "subprocess": "process",
     "Popen": "process",
@@ -25,6 +27,8 @@ _OF_NAMES = {
     "ray": "ray",
     "RayExecutor": "ray",
     "selenium": "browser",
+    **dict.fromkeys(_DRAWING, "draws"),
+    **dict.fromkeys(("plot", "write_report", "draw_all", "report_here"), "draws"),
 }
 
 
@@ -42,7 +46,7 @@ def mark(item: pytest.Item) -> None:
 
 
 def _names(item: pytest.Function) -> set[str]:
-    """Return the names that a test, its fixtures and their helpers use."""
+    """Return the names that a test, its fixtures and their helpers use, and their modules."""
     fixtures = item._fixtureinfo.name2fixturedefs.values()
     todo: list[Any] = [_inner(item.obj), *(f.func for defs in fixtures for f in defs)]
     names: set[str] = set()
@@ -55,7 +59,10 @@ def _names(item: pytest.Function) -> set[str]:
         of_function = {name for code in _codes(function.__code__) for name in code.co_names}
         names |= of_function
         for name in of_function & {*function.__globals__}:
-            todo += _functions(function.__globals__[name])
+            value = function.__globals__[name]
+            if getattr(value, "__module__", None) in _DRAWING:
+                names.add(value.__module__)
+            todo += _functions(value)
     return names
 
 

@@ -67,9 +67,8 @@ def run_sweep(grid: Grid, options: Options, command: Sequence[str]) -> int:
         earlier = str(options["output.dir"] or "outputs/latest")
         estimate(plan, earlier, int(workers or os.cpu_count() or 1), console)
         return 0
-    directory = str(options["output.dir"] or fresh_directory())
     manifest = manifest_of(plan, options, command)
-    interrupted = _execute(plan, options, directory, manifest, console)
+    directory, interrupted = _execute(plan, options, manifest, console)
     failed = print_summary(plan, directory, command, console)
     if interrupted:
         print_again(
@@ -85,11 +84,13 @@ def run_sweep(grid: Grid, options: Options, command: Sequence[str]) -> int:
 def _execute(
     plan: Plan,
     options: Options,
-    directory: str,
     manifest: Mapping[str, Any],
     console: Console,
-) -> bool:
-    """Run what is not finished and store it; return whether it was interrupted."""
+) -> tuple[str, bool]:
+    """Run what is not finished and store it; return where, and whether it was interrupted.
+
+    Nothing is written before Ray is up: a Ray that does not start is bad input.
+    """
     began = time.monotonic()
     tables = ("coflows", "reducers")
     details = frozenset(table for table in tables if options[f"output.{table}"])
@@ -99,19 +100,23 @@ def _execute(
     with Interrupts(leave=local) as interrupts, ExitStack() as stack:
         start = partial(_executor, options, stop_requested=interrupts.requested_now)
         executor = None
-        if options["ray.address"] is not None:
-            # A Ray cluster that does not answer is bad input: found before anything is written.
-            executor = stack.enter_context(start(plan.points.without(())))
+        output_dir = options["output.dir"]
+        exists = output_dir is not None and DatasetWriter.exists(str(output_dir))
+        if options["ray.address"] is not None or not exists:
+            executor = stack.enter_context(start(plan.points.without(()), console))
+        directory = str(output_dir or fresh_directory())
         data = stack.enter_context(DatasetWriter.open(directory, details=details))
         earlier = data.read_manifest()
         manifest = own_code.with_fingerprints(manifest, earlier)
-        todo = _begin(plan, options, data, manifest, console)
+        todo = _remaining(plan, options, data, console)
         for change in own_code.changes(earlier, todo):
             console.print(change, markup=False)
+        if executor is None:
+            executor = stack.enter_context(start(todo, console))
+        data.write_manifest(manifest)
+        data.write_points(plan.rows, plan.digest())
         point_latest_at(directory, str(manifest["started"]))
         try:
-            if executor is None:
-                executor = stack.enter_context(start(todo))
             interrupts.install()
             with Progress(todo.kinds(), console) as progress:
                 results = executor(todo, details)
@@ -127,22 +132,14 @@ def _execute(
         ended = {"ended": now(), "wall_s": round(time.monotonic() - began, 3), **counts}
         state = "complete" if complete else "interrupted" if interrupted else "stopped"
         data.write_manifest({**manifest, **ended, "state": state})
-    return interrupted
+    return directory, interrupted
 
 
-def _begin(
-    plan: Plan,
-    options: Options,
-    data: DatasetWriter,
-    manifest: Mapping[str, Any],
-    console: Console,
-) -> PointList:
-    """Write what is certain before a point runs; return the points to run."""
+def _remaining(plan: Plan, options: Options, data: DatasetWriter, console: Console) -> PointList:
+    """Return the points to run; print how many are not, and why."""
     _print_set_aside(data, plan, console)
     passed_over = set() if options["sweep.retry_failed"] else data.failed() & plan.points.keys()
     todo = plan.points.without(data.finished() | passed_over)
-    data.write_manifest(manifest)
-    data.write_points(plan.rows, plan.digest())
     if finished := len(plan.points) - len(todo) - len(passed_over):
         console.print(
             f"{count(finished, 'point')} finished in {data.shown}: {len(todo)} to run",
@@ -154,8 +151,6 @@ def _begin(
             "run them again",
             markup=False,
         )
-    if todo and not _compiled():
-        console.print("compiling the kernels; this takes a while, once on this machine")
     return todo
 
 
@@ -217,8 +212,14 @@ def _collect(
 
 @contextmanager
 def _executor(
-    options: Options, todo: PointList, stop_requested: Callable[[], bool] = lambda: False
+    options: Options,
+    todo: PointList,
+    console: Console,
+    stop_requested: Callable[[], bool] = lambda: False,
 ) -> Iterator[Executor]:
+    if todo and not _compiled():
+        console.print("compiling the kernels; this takes a while, once on this machine")
+
     def meanwhile() -> None:
         warm((engine, scheduler) for scheduler, engine, _ in todo.kinds())
 

@@ -1,14 +1,14 @@
-"""Nothing that a local Ray has started outlives the sweep, however that ends.
+"""Ends the processes that a local Ray leaves behind, however the sweep ends.
 
-Ray's processes notice by themselves that the driver or their parent is gone, but some take their
-time, on a busy machine much of it. All that the driver starts inherits a mark in its environment.
-Some of Ray's processes give themselves a title, which can overwrite what shows of that; but they
-write their logs below the directory of Ray's session.
+Ray's processes notice by themselves that the driver or their parent is gone, but some take long
+for it on a busy machine. Everything that the driver starts inherits a mark in its environment.
+Some of Ray's processes set a title that can overwrite the mark; they are recognised by the logs
+that they write below the directory of Ray's session.
 
-- At an orderly end the driver itself ends what is still marked after Ray's own shutdown.
-- A small process, this file, waits for the driver's end and looks then until nothing is marked.
-  It waits at a pipe, whose other end a child of the driver has too until it is a program of its
-  own: from then on it can be found by its mark.
+- At an orderly end the driver ends what is still marked after Ray's own shutdown.
+- A small process, which runs this file, waits for the driver's end, then ends marked processes
+  until it finds none. It waits on a pipe. A child of the driver holds the other end of the pipe too
+  until the child runs its own program; from then on its mark shows.
 """
 
 from __future__ import annotations
@@ -27,17 +27,17 @@ LOOK_S = 0.1
 """Seconds between looks."""
 
 CALM = 10
-"""Looks in a row that find nothing: a program that just begins shows no environment."""
+"""Looks in a row without a marked process: a program that just begins shows no environment."""
 
 LONGEST_S = 60.0
 """Seconds after which the guard gives up."""
 
 CALMED = b"."
-"""The driver's last word where nothing is left."""
+"""What the driver sends last if nothing is left."""
 
 
 class Guard:
-    """Marks what this process starts until `unmark`, and sees to its end."""
+    """Marks what this process starts until `unmark`; ends it when this process ends."""
 
     def __init__(self) -> None:
         import subprocess
@@ -71,10 +71,11 @@ class Guard:
         session : str, optional
             Directory of the Ray that was started.
         """
-        os.environ.pop(MARK, None)
+        if os.environ.get(MARK) == self._mark.partition("=")[2]:
+            del os.environ[MARK]
         if session and self._process.stdin is not None:
             self._sessions.add(f"{session}/")
-            with contextlib.suppress(OSError):
+            with contextlib.suppress(OSError, ValueError):  # the guard has gone, or is closed
                 self._process.stdin.write(f"{session}/\n".encode())
                 self._process.stdin.flush()
 
@@ -104,26 +105,26 @@ def end_marked(mark: str, sessions: set[str]) -> int:
     Parameters
     ----------
     mark : str
-        As it stands in an environment.
+        The mark's entry in an environment, ``name=value``.
     sessions : set of str
         Parts of the paths of their logs.
     """
-    found = 0
+    count = 0
     for name in os.listdir("/proc"):  # noqa: PTH208
         if not name.isdigit() or int(name) == os.getpid():
             continue
-        place = Path("/proc", name)
+        process = Path("/proc", name)
         with contextlib.suppress(OSError):
-            marked = mark.encode() in (place / "environ").read_bytes()
-            if marked or _writes_below(place, sessions):
-                found += 1
+            marked = mark.encode() in (process / "environ").read_bytes()
+            if marked or _writes_below(process, sessions):
+                count += 1
                 os.kill(int(name), signal.SIGKILL)
-    return found
+    return count
 
 
-def _writes_below(place: Path, sessions: set[str]) -> bool:
-    """Whether a process has a file of a session open for writing; to read one is everybody's."""
-    for link in (place / "fd").iterdir() if sessions else ():
+def _writes_below(process: Path, sessions: set[str]) -> bool:
+    """Whether a process has a file of a session open for writing; any process may read one."""
+    for link in (process / "fd").iterdir() if sessions else ():
         with contextlib.suppress(OSError):
             file = os.readlink(link)  # noqa: PTH115
             below = "/session_" in file and any(session in file for session in sessions)
@@ -133,7 +134,7 @@ def _writes_below(place: Path, sessions: set[str]) -> bool:
 
 
 def watch(mark: str, sessions: set[str], calm: int, look_s: float, longest_s: float) -> bool:
-    """End what is there until some looks in a row find nothing; return whether they did."""
+    """End marked processes until `calm` looks in a row find none; return whether that came."""
     quiet, deadline = 0, time.monotonic() + longest_s
     while quiet < calm and time.monotonic() < deadline:
         quiet = 0 if end_marked(mark, sessions) else quiet + 1
@@ -142,11 +143,11 @@ def watch(mark: str, sessions: set[str], calm: int, look_s: float, longest_s: fl
 
 
 def main() -> None:
-    """Wait for the driver's end, and see to that of what it has started."""
-    said = sys.stdin.buffer.read()
-    if not said.endswith(CALMED):
-        sessions = {line for line in said.decode("utf-8", "replace").splitlines() if line}
-        # Ray names a session after the time and the driver, which may not come to say it.
+    """Wait for the driver's end, then end what it has started."""
+    received = sys.stdin.buffer.read()
+    if not received.endswith(CALMED):
+        sessions = {line for line in received.decode("utf-8", "replace").splitlines() if line}
+        # Ray names a session after the time and the driver, which may end before it can send it.
         watch(sys.argv[1], {*sessions, f"_{sys.argv[2]}/logs/"}, CALM, LOOK_S, LONGEST_S)
 
 

@@ -1,4 +1,4 @@
-"""Runs points on Ray workers. The only importer of Ray.
+"""Runs points on Ray workers.
 
 The executor takes points and yields one result for each, as they finish. A workload is built or
 read once, put in the object store once, and read by all workers of a machine without a copy.
@@ -6,22 +6,18 @@ read once, put in the object store once, and read by all workers of a machine wi
 
 from __future__ import annotations
 
-import logging
 import os
-import socket
+import sys
 import threading
 import time
-import warnings
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import Path
 from typing import Any
 
-import conf
-import core
-import sweep
 from core.errors import InputError
+from sweep.execution import ray_output, ray_start
 from sweep.execution.chunks import Chunk, ChunkQueue
 from sweep.execution.ray_cleanup import Guard
+from sweep.execution.ray_token import Authentication
 from sweep.execution.worker import Details, Message, PointProgress, Result, run_chunk
 from sweep.grid.point import Point, build_trace
 
@@ -34,63 +30,25 @@ SHUTDOWN_S = 4.0
 LOOK_S = 0.005
 """Seconds between looks whether Ray is up: so long a signal may meet the handlers of Ray."""
 
+LOOK_AT_SERVERS_S = 0.5
+"""Seconds between looks whether the processes of a Ray that starts are alive."""
+
 THREAD = "ray"
 """Name of the thread in which Ray was started."""
-
-
-def _no_cluster(address: str, error: BaseException) -> InputError:
-    reason = (str(error).splitlines() or [type(error).__name__])[0]
-    return InputError(
-        f"ray.address={address}: no Ray cluster answers there ({reason}); start one with "
-        f"'ray start --head', or leave ray.address out to run on this machine"
-    )
-
-
-def _knock(address: str) -> None:
-    """Fail at once where nothing listens: Ray itself tries for minutes."""
-    host, _, port = address.removeprefix("ray://").rpartition(":")
-    if host and port.isdigit():
-        try:
-            socket.create_connection((host, int(port)), timeout=5).close()
-        except OSError as error:
-            raise _no_cluster(address, error) from error
-
-
-def _start_ray(address: str | None, num_cpus: int | None) -> None:
-    import ray
-
-    more: dict[str, Any] = {
-        "num_cpus": num_cpus,
-        "include_dashboard": False,
-        # Workers are ready when the first points come, and after a death before they get any.
-        "_system_config": {"preload_python_modules": ["numba", "sweep.execution.worker"]},
-    }
-    if address is not None:
-        more = {"runtime_env": _travelling_code()}
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            ray.init(
-                address=address or "local",
-                logging_level=logging.ERROR,
-                log_to_driver=False,
-                **more,
-            )
-    except (ConnectionError, OSError, RuntimeError, ValueError) as error:
-        if address is None:
-            raise
-        raise _no_cluster(address, error) from error
 
 
 class RayExecutor:
     """Runs points on Ray workers; use in a ``with`` block.
 
+    Without an address it uses the Ray that this process has initialised, and leaves it running; if
+    there is none it starts one and ends it.
+
     Parameters
     ----------
     address : str, optional
-        Ray cluster; a local one is started if not given.
+        Ray cluster to connect to.
     num_cpus : int, optional
-        Workers of the local one.
+        Workers of a Ray that the executor starts.
     chunk : int, optional
         Points per task.
     timeout_s : float, optional
@@ -108,7 +66,7 @@ class RayExecutor:
     KeyboardInterrupt
         `stop_requested` returned true.
     InputError
-        The address cannot be reached.
+        Ray does not start, or the address cannot be reached.
     """
 
     def __init__(
@@ -122,31 +80,78 @@ class RayExecutor:
         stop_requested: Callable[[], bool] = lambda: False,
     ) -> None:
         self._size, self._timeout_s, self._retries = chunk, timeout_s, retries
+        self._stop_requested = stop_requested
         self._errors: list[BaseException] = []
         self._up, self._over = threading.Event(), threading.Event()
+        self._guard: Guard | None = None
+        self._thread: threading.Thread | None = None
         os.environ.setdefault("RAY_ACCEL_ENV_VAR_OVERRIDE_ON_ZERO", "0")
         os.environ.setdefault("RAY_USAGE_STATS_ENABLED", "0")
-        if address is not None:
-            _knock(address)
-        self._guard = Guard() if address is None and Guard.possible() else None
-        beside = threading.Thread(target=self._beside, args=(meanwhile,), daemon=True)
-        beside.start()
-        self._thread = threading.Thread(
-            target=self._live, args=(address, num_cpus), name=THREAD, daemon=True
-        )
-        self._thread.start()
-        while not self._up.wait(LOOK_S) or (beside.is_alive() and not self._errors):
-            if stop_requested():
-                raise KeyboardInterrupt
-            beside.join(LOOK_S)
-        if self._errors:
-            self.__exit__()
-            raise self._errors[0]
+        with ray_output.quiet_ray():
+            self._open(address, num_cpus, meanwhile)
         import ray
 
         self._ray = ray
         self._slots, self._counted = 1, -COUNT_EVERY_S
         self._task = ray.remote(max_retries=0, num_returns="streaming")(run_chunk)
+
+    def _open(
+        self, address: str | None, num_cpus: int | None, meanwhile: Callable[[], None] | None
+    ) -> None:
+        """Start Ray, unless this process has one, while `meanwhile` runs; wait for both."""
+        if uses_ray := _is_initialized():
+            if address is not None:
+                raise ray_start.no_ray(
+                    address,
+                    "this process uses a Ray already; leave ray.address out to run on it, "
+                    "or end it with ray.shutdown()",
+                )
+            self._up.set()
+        else:
+            ray_start.check(address)
+        beside = threading.Thread(target=self._beside, args=(meanwhile,), daemon=True)
+        if not uses_ray:
+            self._guard = Guard() if address is None and Guard.possible() else None
+            self._thread = threading.Thread(
+                target=self._live, args=(address, num_cpus), name=THREAD, daemon=True
+            )
+        beside.start()
+        if self._thread is not None:
+            self._thread.start()
+        self._wait(address, beside)
+        if self._errors:
+            self.__exit__()
+            raise self._errors[0]
+
+    def _wait(self, address: str | None, beside: threading.Thread) -> None:
+        """Wait until Ray is up and `meanwhile` is over, or one of them has failed."""
+        before = ray_start.ended_servers(os.getpid()).keys()
+        deadline = time.monotonic() + ray_start.START_S
+        look = 0.0
+        while not self._up.wait(LOOK_S) or (beside.is_alive() and not self._errors):
+            if self._stop_requested():
+                raise KeyboardInterrupt
+            beside.join(LOOK_S)
+            if self._up.is_set() or (now := time.monotonic()) < look:
+                continue
+            look = now + LOOK_AT_SERVERS_S
+            reason = None
+            if now > deadline:
+                reason = f"no answer within {ray_start.START_S:g} s"
+            elif address is None:
+                ended = ray_start.ended_servers(os.getpid())
+                reason = next((why for pid, why in ended.items() if pid not in before), None)
+            if reason is not None:
+                self._give_up()
+                if address is not None:
+                    raise ray_start.no_cluster(address, reason)
+                raise ray_start.no_ray(None, ray_start.failure(os.getpid()) or reason)
+
+    def _give_up(self) -> None:
+        """End what Ray has started; its library waits on in its thread, for half a minute."""
+        self._over.set()
+        if self._guard is not None:
+            self._guard.close()
 
     def _beside(self, meanwhile: Callable[[], None] | None) -> None:
         try:
@@ -160,8 +165,9 @@ class RayExecutor:
 
         In a thread of its own, so that a signal need not wait for the start.
         """
+        authentication = Authentication()
         try:
-            _start_ray(address, num_cpus)
+            ray_start.start(address, num_cpus, authentication)
         except BaseException as error:
             self._errors.append(error)
         finally:
@@ -169,11 +175,14 @@ class RayExecutor:
                 self._guard.unmark(_session())
             self._up.set()
         self._over.wait()
+        authentication.restore()
 
     def __enter__(self) -> RayExecutor:
         return self
 
     def __exit__(self, *_: object) -> None:
+        if self._thread is None:  # this process used Ray before
+            return
         import ray
 
         if self._guard is None:
@@ -221,7 +230,7 @@ class RayExecutor:
             self._end_overdue(flying, work)
 
     def _count(self) -> int:
-        """Return the CPUs there are, counted anew from time to time."""
+        """Return the number of CPUs, counted again every `COUNT_EVERY_S`."""
         if (now := time.monotonic()) - self._counted >= COUNT_EVERY_S:
             self._counted = now
             self._slots = max(1, int(self._ray.cluster_resources().get("CPU", 1)))
@@ -252,15 +261,15 @@ class RayExecutor:
             self._ray.cancel(stream, force=True)
 
 
+def _is_initialized() -> bool:
+    """Whether this process uses a Ray already."""
+    ray = sys.modules.get("ray")
+    return ray is not None and bool(ray.is_initialized())
+
+
 def _session() -> str | None:
-    """Return the directory of the Ray that this process has started, if it has come so far."""
+    """Return the directory of the Ray that this process has started; None before it exists."""
     import ray
 
     node = getattr(ray._private.worker, "_global_node", None)
     return None if node is None else str(node.get_session_dir_path())
-
-
-def _travelling_code() -> dict[str, Any]:
-    """Return the runtime environment: these packages travel, what they need is on the machines."""
-    places = [str(Path(str(p.__file__)).parent) for p in (conf, core, sweep)]
-    return {"py_modules": places, "excludes": ["**/__pycache__"]}

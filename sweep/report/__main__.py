@@ -46,6 +46,8 @@ def _report(arguments: argparse.Namespace, began: float) -> int:
     drawn, left_out = write_report(data, directory)
     for text in data.troubles.values():  # found while drawing
         warn(text)
+    for name, error in figures().broken.items():
+        warn(f"figure {name} cannot be used: {error}")
     for name, why in left_out.items() if drawn else ():
         say(f"not drawn: {name}: {why}")
     say(f"{len(drawn)} figures: {', '.join(drawn)}" if drawn else "no figure: nothing to draw")

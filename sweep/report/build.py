@@ -38,10 +38,10 @@ def table_of(name: str, data: ReportData) -> Drawn:
     NothingToDrawError
         The dataset lacks what the figure needs.
     """
-    figure = figures().get(name) if isinstance(name, str) else None
-    if figure is None:
+    if not isinstance(name, str) or name not in figures():
         hint = nearest(str(name), figures())
         raise InputError(f"no figure {name!r}{hint}; the figures are {', '.join(figures())}")
+    figure = figures()[name]
     for column in figure.lacks(data.points):
         raise NothingToDrawError(f"no point has a value of {column}")
     table = rounded(figure.table(data)).reset_index(drop=True)

@@ -98,7 +98,7 @@ class DatasetWriter:
         self._part = 0
         self.set_aside: dict[str, str] = {}
         """Damaged files, and where they are now."""
-        self._check()
+        _holds_dataset(folder)
         folder.make()
         self._unlock = folder.lock()
         try:
@@ -137,6 +137,17 @@ class DatasetWriter:
             use, or cannot be written.
         """
         return cls(Folder.at(directory), parameters, details, limits or Limits())
+
+    @staticmethod
+    def exists(directory: str | os.PathLike[str]) -> bool:
+        """Whether a directory holds a dataset; writes nothing.
+
+        Raises
+        ------
+        StoreError
+            It holds something else, or a dataset of another schema version.
+        """
+        return _holds_dataset(Folder.at(directory))
 
     def __enter__(self) -> DatasetWriter:
         return self
@@ -274,20 +285,6 @@ class DatasetWriter:
             self._unlock()
             self._unlock = _nothing
 
-    def _check(self) -> None:
-        """Refuse what is neither empty nor a dataset."""
-        folder = self._folder
-        if folder.kind() == pafs.FileType.File:
-            raise StoreError(f"{folder.shown} is a file; set output.dir to a directory")
-        names = [name for name in folder.names() if name != ASIDE]
-        if MANIFEST in names:
-            parse_manifest(folder)
-        elif names:
-            raise StoreError(
-                f"{folder.shown} is not a dataset: it holds {', '.join(names[:3])} "
-                f"and no {MANIFEST}; set another output.dir"
-            )
-
     def _prepare(self) -> None:
         """Create the folders, and remove what was being written when a run was killed."""
         folder = self._folder
@@ -351,6 +348,22 @@ class DatasetWriter:
         nbytes = sum(table.nbytes for table in details.values())
         if len(results) >= self._limits.rows or nbytes >= self._limits.nbytes:
             self._next_part()
+
+
+def _holds_dataset(folder: Folder) -> bool:
+    """Whether a folder holds a dataset; refuse what is neither empty nor a dataset."""
+    if folder.kind() == pafs.FileType.File:
+        raise StoreError(f"{folder.shown} is a file; set output.dir to a directory")
+    names = [name for name in folder.names() if name != ASIDE]
+    if MANIFEST in names:
+        parse_manifest(folder)
+        return True
+    if names:
+        raise StoreError(
+            f"{folder.shown} is not a dataset: it holds {', '.join(names[:3])} "
+            f"and no {MANIFEST}; set another output.dir"
+        )
+    return False
 
 
 def _nothing() -> None:

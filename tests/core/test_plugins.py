@@ -146,7 +146,7 @@ BROKEN = {
     "raises": ("def f():\n    return 1 / 0\n\nf()\n", r"line 2: ZeroDivisionError: .*"),
     "leaves": ("import sys\nsys.exit('bye')\n", r"line 2: SystemExit: bye"),
     "no record": ("x = 1\n", r": it exports no SCHEDULER = Scheduler\(…\)"),
-    "wrong record": ("\n\nSCHEDULER = 3\n", r"line 3: SCHEDULER is a int; it has to be .*"),
+    "wrong record": ("\n\nSCHEDULER = 3\n", r"line 3: SCHEDULER is of type int; it .*"),
     "no fields": (HEAD + "SCHEDULER = Scheduler('mine')\n", r"line 3: TypeError: .*missing.*"),
     "no parameters": (RECORD.format("rules={'fluid': 3}"), r"line 3: .*has no parameters.*"),
     "rules": (RECORD.format("rules=None"), r"line 3: AttributeError: .*"),

@@ -131,13 +131,14 @@ def test_the_scheduler_may_not_look_at_more_than_it_declares(scheduler: Recipe) 
     try:
         scheduler.write(before.replace('info="clairvoyant"', 'info="width"'))
         done = scheduler.python(*words)
-        law = scheduler.python("-m", "pytest", LAWS, *QUIET, "-k", "frugal and whoever")
+        law = scheduler.python("-m", "pytest", LAWS, *QUIET, "-k", "frugal and only_clairvoyant")
     finally:
         scheduler.write(before)
-    assert done.returncode == 1
-    assert scheduler.block("refused").strip() in done.stdout, done.stdout
+    assert done.returncode == 2
+    assert scheduler.block("refused").strip() in done.stderr, done.stderr
     assert law.returncode == 1
-    assert "test_whoever_must_not_see_sizes_gets_no_rates_from_them[frugal]" in law.stdout
+    name = "test_only_clairvoyant_schedulers_get_rates_that_depend_on_sizes"
+    assert f"{name}[frugal]" in law.stdout
 
 
 def test_the_tests_find_the_scheduler(scheduler: Recipe) -> None:
@@ -160,7 +161,9 @@ def test_all_tests_pass_with_the_scheduler(scheduler: Recipe) -> None:
 
 
 def _laws() -> list[str]:
-    names = re.findall(r"^def (test_\w+)", (ROOT / LAWS).read_text(), re.MULTILINE)
+    names = re.findall(
+        r"^@every\n(?:@.*\n|    .*\n|\)\n)*def (test_\w+)", (ROOT / LAWS).read_text(), re.MULTILINE
+    )
     assert len(names) >= 7
     return names
 

@@ -60,15 +60,15 @@ def options_of(
     in_bps: Sequence[Number] | None = None,
 ) -> Options:
     """Translate parameters as the engine takes them, as in ``{"engine.interval_ms": 8.0}``."""
-    given = {key.rpartition(".")[2]: value for key, value in values.items()}
-    uniform = exact(given.get("gbps", 1)) * 125_000_000
-    given["out_bps"] = uniform if out_bps is None else out_bps
-    given["in_bps"] = uniform if in_bps is None else in_bps
-    given["first_threshold"] = exact(given.get("first_threshold_mb", 10)) * 10**6
-    given["interval"] = exact(given.get("interval_ms", 0)) / 1000
-    given["weights"] = [Fraction(w) for w in str(given.get("weights") or "").split(",") if w]
-    known = Options.__dataclass_fields__
-    return Options(**{key: value for key, value in given.items() if key in known})
+    options = {key.rpartition(".")[2]: value for key, value in values.items()}
+    uniform = exact(options.get("gbps", 1)) * 125_000_000
+    options["out_bps"] = uniform if out_bps is None else out_bps
+    options["in_bps"] = uniform if in_bps is None else in_bps
+    options["first_threshold"] = exact(options.get("first_threshold_mb", 10)) * 10**6
+    options["interval"] = exact(options.get("interval_ms", 0)) / 1000
+    options["weights"] = [Fraction(w) for w in str(options.get("weights") or "").split(",") if w]
+    names = Options.__dataclass_fields__
+    return Options(**{key: value for key, value in options.items() if key in names})
 
 
 class Decision(NamedTuple):
@@ -85,9 +85,9 @@ class Twin:
     and `decisions` every decision in the order of time.
     """
 
-    def __init__(self, trace: Trace, scheduler: str, options: Options | None = None, **given: Any):
+    def __init__(self, trace: Trace, scheduler: str, options: Options | None = None, **fields: Any):
         self.scheduler = scheduler
-        self.o = options or Options(**given)
+        self.o = options or Options(**fields)
         self.ports = trace.ports
         self.arrival = [exact(t) for t in trace.arrival_s.tolist()]
         first = trace.first_flow.tolist()
@@ -109,8 +109,8 @@ class Twin:
         self.flow_finish: list[Fraction] = [self.arrival[k] for k in self.coflow]
         self.first_key = [self.key(k) for k in range(len(self.flows))]
 
-    def _side(self, given: Number | Sequence[Number]) -> list[Fraction]:
-        each = given if isinstance(given, Iterable) else [given] * self.ports
+    def _side(self, capacity: Number | Sequence[Number]) -> list[Fraction]:
+        each = capacity if isinstance(capacity, Iterable) else [capacity] * self.ports
         return [exact(value) for value in each]
 
     def _starts_with(self, f: int) -> Fraction:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
-from core.plugins import discover
+from core.plugins import Records, discover
 from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Chart
 
@@ -47,6 +47,12 @@ class Figure:
     chart: Callable[[pd.DataFrame], Chart]
     needs: tuple[str, ...] = ()
 
+    def problem(self) -> str | None:
+        """Say what is wrong with the record; None where nothing is."""
+        if not callable(self.table) or not callable(self.chart):
+            return "table and chart have to be functions"
+        return None if isinstance(self.order, int | float) else "order has to be a number"
+
     def lacks(self, points: pd.DataFrame) -> list[str]:
         """Return the needed columns of which no point has a value; none where there is no point."""
         if not len(points):
@@ -55,7 +61,7 @@ class Figure:
 
 
 @cache
-def figures() -> dict[str, Figure]:
+def figures() -> Records[Figure]:
     """Return every figure by name, in the order of the page."""
-    records = discover(importlib.import_module("sweep.report.figures"), Figure, "FIGURE")
-    return {f.name: f for f in sorted(records.values(), key=lambda f: (f.order, f.name))}
+    package = importlib.import_module("sweep.report.figures")
+    return discover(package, Figure, "FIGURE", Figure.problem).sort(lambda f: (f.order, f.name))

@@ -296,9 +296,9 @@ def test_more_capacity_never_raises_a_bound(
     trace: Trace, fabric: dict[str, Any], port: int, factor: float
 ) -> None:
     side = "out_bps" if port < 4 else "in_bps"
-    more = {**fabric, side: list(fabric[side])}
-    more[side][port % 4] *= factor
-    slow, fast = loads(trace, **fabric), loads(trace, **more)
+    larger = {**fabric, side: list(fabric[side])}
+    larger[side][port % 4] *= factor
+    slow, fast = loads(trace, **fabric), loads(trace, **larger)
     for before, after in zip(bounds_of(slow)[:2], bounds_of(fast)[:2], strict=True):
         assert after.mean_s <= before.mean_s * (1 + 1e-12)
     # A search may find another partition, but what each one proves falls too.

@@ -195,8 +195,8 @@ def test_names_of_ports_do_not_matter(
     """A view shows no ports. The shift keeps the order of flows, which breaks ties."""
     ports = {"ports": trace.ports + shift, "src": trace.src + shift, "dst": trace.dst + shift}
     moved = Trace(**{**vars(trace), **ports})
-    found, expected = (run(t, scheduler, values).finish_s for t in (moved, trace))
-    np.testing.assert_allclose(found, expected, rtol=1e-9, atol=2e-9)
+    shifted, expected = (run(t, scheduler, values).finish_s for t in (moved, trace))
+    np.testing.assert_allclose(shifted, expected, rtol=1e-9, atol=2e-9)
 
 
 @every
@@ -213,8 +213,8 @@ def test_hidden_sizes_make_no_difference_before_they_show(
     def finish(size: float) -> Floats:
         coflows = []
         for k in range(len(trace)):
-            own = range(trace.first_flow[k], trace.first_flow[k + 1])
-            flows = [(int(trace.src[f]), int(trace.dst[f]), trace.size_bytes[f]) for f in own]
+            of_coflow = range(trace.first_flow[k], trace.first_flow[k + 1])
+            flows = [(int(trace.src[f]), int(trace.dst[f]), trace.size_bytes[f]) for f in of_coflow]
             if k == hidden:
                 flows = [(*flows[0][:2], size)]
             coflows.append((k, float(trace.arrival_s[k]), flows))

@@ -33,8 +33,8 @@ FACEBOOK = ROOT.parent / "shared/data/traces/FB2010-1Hr-150-0.txt"
 
 def finish(trace: Trace, name: str, **values: Any) -> Floats:
     """Run with keys written with two underscores for dots."""
-    given = {key.replace("__", "."): value for key, value in values.items()}
-    return run(trace, schedulers()[name], given).finish_s
+    by_key = {key.replace("__", "."): value for key, value in values.items()}
+    return run(trace, schedulers()[name], by_key).finish_s
 
 
 def make(*coflows: tuple[float, Sequence[tuple[int, int, float]]], ports: int = 4) -> Trace:

@@ -204,12 +204,12 @@ def test_twice_the_bytes_and_gaps_take_twice_as_long(
     scheduler: str, trace: Trace, values: dict[str, Any]
 ) -> None:
     double = changed(trace, size_bytes=trace.size_bytes * 2, arrival_s=trace.arrival_s * 2)
-    more = values | {
+    doubled = values | {
         "engine.interval_ms": values["engine.interval_ms"] * 2,
         "queue.first_threshold_mb": values["queue.first_threshold_mb"] * 2,
     }
     expected = 2 * cct(trace, scheduler, values)
-    np.testing.assert_allclose(cct(double, scheduler, more), expected, rtol=1e-9, atol=4e-9)
+    np.testing.assert_allclose(cct(double, scheduler, doubled), expected, rtol=1e-9, atol=4e-9)
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)
@@ -219,12 +219,12 @@ def test_twice_the_bytes_on_twice_the_capacity_take_as_long(
     scheduler: str, trace: Trace, values: dict[str, Any]
 ) -> None:
     double = changed(trace, size_bytes=trace.size_bytes * 2)
-    more = values | {
+    doubled = values | {
         "fabric.gbps": values["fabric.gbps"] * 2,
         "queue.first_threshold_mb": values["queue.first_threshold_mb"] * 2,
     }
     expected = cct(trace, scheduler, values)
-    np.testing.assert_allclose(cct(double, scheduler, more), expected, rtol=1e-9, atol=4e-9)
+    np.testing.assert_allclose(cct(double, scheduler, doubled), expected, rtol=1e-9, atol=4e-9)
 
 
 @pytest.mark.parametrize("scheduler", SCHEDULERS)

@@ -18,16 +18,16 @@ import pytest
 from sweep import load
 from sweep.execution import ray_executor
 from tests.paths import ROOT
+from tests.ray_session import end_shared_ray
 from tests.sweep.execution.test_executors import points_of, ray_with, rows_of
 
 
 @contextmanager
 def several_nodes(monkeypatch, workers: int) -> Iterator[Any]:
     """Start a head and nodes of one CPU each; their working directory is not the project's."""
-    import ray
     from ray.cluster_utils import Cluster
 
-    ray.shutdown()
+    end_shared_ray()
     monkeypatch.setenv("RAY_health_check_period_ms", "500")
     monkeypatch.setenv("RAY_health_check_initial_delay_ms", "0")
     cluster = Cluster(initialize_head=True, head_node_args={"num_cpus": 1})
@@ -36,7 +36,7 @@ def several_nodes(monkeypatch, workers: int) -> Iterator[Any]:
             cluster.add_node(num_cpus=1)
         yield cluster
     finally:
-        ray.shutdown()
+        end_shared_ray()
         cluster.shutdown()
 
 

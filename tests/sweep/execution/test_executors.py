@@ -13,7 +13,7 @@ import pytest
 from core.errors import InputError
 from sweep.cli.main import register
 from sweep.cli.request import read_request
-from sweep.execution import local, ray_executor, worker
+from sweep.execution import local, ray_executor, ray_start, worker
 from sweep.execution.chunks import Chunk, ChunkQueue
 from sweep.execution.worker import Message, PointProgress, Result
 from sweep.grid.plan import make_plan
@@ -39,17 +39,17 @@ def points() -> list[Point]:
     return points_of("scheduler=asebf,varys,fair", "queue.base=2,10", "seed=1,2", *SMALL)
 
 
-@pytest.fixture(scope="module")
-def on_one_worker() -> Iterator[ray_executor.RayExecutor]:
-    with ray_executor.RayExecutor(num_cpus=1) as executor:
+@pytest.fixture
+def on_ray(shared_ray) -> Iterator[ray_executor.RayExecutor]:
+    with ray_executor.RayExecutor() as executor:
         yield executor
 
 
-def test_ray_and_this_process_give_the_same_rows(points, on_one_worker) -> None:
+def test_ray_and_this_process_give_the_same_rows(points, on_ray) -> None:
     own_rows = [
         r for r in local.run_locally(points, frozenset({"coflows"})) if isinstance(r, Result)
     ]
-    ray_rows = [r for r in on_one_worker(points, frozenset({"coflows"})) if isinstance(r, Result)]
+    ray_rows = [r for r in on_ray(points, frozenset({"coflows"})) if isinstance(r, Result)]
     assert rows_of(own_rows) == rows_of(ray_rows)
     assert len(own_rows) == len(points)
     tables = {r.row["point_id"]: r.details["coflows"] for r in ray_rows}
@@ -58,11 +58,11 @@ def test_ray_and_this_process_give_the_same_rows(points, on_one_worker) -> None:
             np.testing.assert_array_equal(column, tables[result.row["point_id"]][name])
 
 
-def test_the_size_of_chunks_does_not_matter(points, on_one_worker, monkeypatch) -> None:
-    before = rows_of(on_one_worker(points, frozenset()))
+def test_the_size_of_chunks_does_not_matter(points, on_ray, monkeypatch) -> None:
+    before = rows_of(on_ray(points, frozenset()))
     for size in (1, 3, 100):
-        monkeypatch.setattr(on_one_worker, "_size", size)
-        assert rows_of(on_one_worker(points, frozenset())) == before
+        monkeypatch.setattr(on_ray, "_size", size)
+        assert rows_of(on_ray(points, frozenset())) == before
 
 
 def test_a_point_that_raises_is_a_row_and_the_rest_go_on(points, monkeypatch) -> None:
@@ -98,7 +98,7 @@ def test_a_workload_that_cannot_be_built_fails_its_points_alone(points, monkeypa
 def ray_with(fault, **options) -> ray_executor.RayExecutor:
     """Return an executor on which a fault comes before each point.
 
-    The class is made here, so that it travels to the workers with the task.
+    It uses the Ray of this process. The function is made here, so that it travels to the workers.
     """
     import ray
 
@@ -117,13 +117,12 @@ def ray_with(fault, **options) -> ray_executor.RayExecutor:
         finally:
             worker.run_point = real
 
-    ray.shutdown()
     executor = ray_executor.RayExecutor(num_cpus=2, **options)
     executor._task = ray.remote(max_retries=0, num_returns="streaming")(run_chunk)
     return executor
 
 
-def test_a_worker_that_dies_costs_the_point_to_blame_alone(points) -> None:
+def test_a_worker_that_dies_costs_the_point_to_blame_alone(points, shared_ray) -> None:
     blamed = {points[3].point_id, points[4].point_id}
 
     def deadly(point):
@@ -140,7 +139,7 @@ def test_a_worker_that_dies_costs_the_point_to_blame_alone(points) -> None:
     assert message.startswith("its worker died 2 times (WorkerCrashedError: The worker died")
 
 
-def test_a_point_whose_worker_died_by_chance_is_tried_again(points, tmp_path) -> None:
+def test_a_point_whose_worker_died_by_chance_is_tried_again(points, tmp_path, shared_ray) -> None:
     some = {p.point_id for p in points[::3]}
 
     def unlucky(point):
@@ -154,7 +153,7 @@ def test_a_point_whose_worker_died_by_chance_is_tried_again(points, tmp_path) ->
     assert [r["status"] for r in rows.values()] == ["ok"] * len(points)
 
 
-def test_a_busy_point_is_ended(points) -> None:
+def test_a_busy_point_is_ended(points, shared_ray) -> None:
     """The loop holds the interpreter's lock: nothing in the worker gets a word in."""
     endless = {points[1].point_id, points[2].point_id}
 
@@ -180,7 +179,25 @@ def test_a_busy_point_is_ended(points) -> None:
 
 
 def test_a_cluster_that_is_not_there_is_bad_input() -> None:
-    with _second_ray(), pytest.raises(InputError, match=r"ray\.address=127\.0\.0\.1:1"):
+    with pytest.raises(InputError, match=r"ray\.address=127\.0\.0\.1:1: no Ray cluster answers"):
+        ray_start.check("127.0.0.1:1")
+
+
+def test_a_ray_that_is_initialised_is_used_and_left_running(shared_ray, points) -> None:
+    """A notebook has one: its number of CPUs counts, and it is still there afterwards."""
+    import ray
+
+    before = ray.get_runtime_context().get_node_id()
+    with ray_executor.RayExecutor(num_cpus=1) as executor:
+        rows = rows_of(executor(points, frozenset()))
+        assert executor._count() == 2
+    assert [row["status"] for row in rows.values()] == ["ok"] * len(points)
+    assert ray.is_initialized()
+    assert ray.get_runtime_context().get_node_id() == before
+
+
+def test_a_process_with_a_ray_is_not_connected_to_another(shared_ray) -> None:
+    with pytest.raises(InputError, match="this process uses a Ray already"):
         ray_executor.RayExecutor(address="127.0.0.1:1")
 
 
@@ -385,7 +402,7 @@ def test_a_long_point_shows_how_far_it_is_from_a_worker(monkeypatch) -> None:
     assert [m.running_s for m in running] == sorted(m.running_s for m in running)
 
 
-def test_ray_passes_on_how_far_a_long_point_is(points) -> None:
+def test_ray_passes_on_how_far_a_long_point_is(points, shared_ray) -> None:
     def dawdle(point):
         import time
 
@@ -403,15 +420,3 @@ def test_ray_passes_on_how_far_a_long_point_is(points) -> None:
     progress = [item for item in items if isinstance(item, PointProgress)]
     assert PointProgress(points[0].point_id, points[0].scheduler, 1, 3) in progress
     assert [type(item) for item in items if item is not None][-1] is Result
-
-
-class _second_ray:  # noqa: N801
-    """Put the module's Ray aside: one process has one."""
-
-    def __enter__(self) -> None:
-        import ray
-
-        ray.shutdown()
-
-    def __exit__(self, *_: object) -> None:
-        pass

@@ -25,6 +25,7 @@ import pytest
 
 from sweep import load
 from tests.paths import ROOT
+from tests.ray_session import end_shared_ray
 from tests.sweep.execution.test_executors import points_of, ray_with, rows_of
 
 WORDS = (
@@ -344,6 +345,7 @@ def test_a_point_that_eats_memory_costs_itself_alone(monkeypatch) -> None:
     total, room = meminfo("MemTotal"), meminfo("MemAvailable")
     if room < 6e9:
         pytest.skip("less than 6 GB of memory are free")
+    end_shared_ray()  # it would not read what follows
     monkeypatch.setenv("RAY_memory_usage_threshold", f"{(total - room + 3e9) / total:.4f}")
     monkeypatch.setenv("RAY_memory_monitor_refresh_ms", "100")
     todo = points_of("scheduler=asebf", "queue.base=range(2,14)", "workload.coflows=30")

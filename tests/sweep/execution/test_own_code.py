@@ -164,8 +164,18 @@ def test_the_others_go_on_working(package: str, tmp_path: Path) -> None:
     assert "aalo" in sweep(tmp_path, "scheduler=aalo", "workload=toy")
     done = command(tmp_path / "files", "sweep", "--help")
     assert done.returncode == 0
-    assert re.search(r"mine +cannot be used: \S+mine.py line 2: ", done.stdout)
+    assert re.search(r"minecannotbeused:\S+mine\.pyline2:", "".join(done.stdout.split()))
     key = {"schedulers": "scheduler", "workloads": "workload"}.get(package, "shuffle.partitioner")
     done = command(tmp_path / "files", "sweep", f"{key}=mine")
     assert done.returncode == 2
     assert re.search(r"error: .*mine\.py line 2: ", done.stderr)
+
+
+def test_a_broken_figure_takes_no_other_with_it(tmp_path: Path) -> None:
+    drop(tmp_path / "files", sweep__report__figures__mine="x = 1\nFIGURE = 3\n")
+    sweep(tmp_path, "scheduler=aalo,fifo", "workload=toy")
+    words = (str(tmp_path / "run"), "--out", str(tmp_path / "page"))
+    done = command(tmp_path / "files", "sweep.report", *words)
+    assert done.returncode == 0, done.stderr
+    assert re.search(r"figure mine cannot be used: \S+mine\.py line 2: FIGURE is ", done.stderr)
+    assert "average_cct" in done.stdout
