@@ -10,9 +10,8 @@ import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from queue import Empty, SimpleQueue
-from typing import Any
+from typing import Any, NamedTuple
 
 from core import registry
 from core.job_measures import rate_columns, reducer_columns
@@ -142,40 +141,68 @@ def warm_once(points: Iterable[Point]) -> None:
         _warmed.update(new)
 
 
-class _PointThread:
-    """A thread that runs points, so that the worker can say how far a long one is."""
+class _Begun(NamedTuple):
+    """The point that runs, and since when."""
 
-    def __init__(self) -> None:
-        self._work: SimpleQueue[Callable[[], Result] | None] = SimpleQueue()
-        self._results: SimpleQueue[Result | BaseException] = SimpleQueue()
+    point: Point
+    began: float
+
+
+class _PointThread:
+    """A thread that runs points and makes messages, so that the worker can add how far a point is.
+
+    It waits after each message until `go_on`, so that a message has left before a point begins.
+    """
+
+    def __init__(
+        self, points: Sequence[Point], trace: Trace, details: Details, careful: bool
+    ) -> None:
+        self._points, self._trace, self._details = points, trace, details
+        self._careful = careful
+        self._messages: SimpleQueue[Message | BaseException | None] = SimpleQueue()
+        self._sent: SimpleQueue[bool] = SimpleQueue()
+        self._running: _Begun | None = None
         threading.Thread(target=self._live, daemon=True).start()
 
-    def __enter__(self) -> _PointThread:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._work.put(None)
-
     def _live(self) -> None:
-        while (work := self._work.get()) is not None:
-            try:
-                self._results.put(work())
-            except BaseException as error:
-                self._results.put(error)
-
-    def begin(self, work: Callable[[], Result]) -> None:
-        """Begin to run a point."""
-        self._work.put(work)
-
-    def result(self, seconds: float) -> Result | None:
-        """Wait for the result; None if it has not come after some seconds."""
         try:
-            result = self._results.get(timeout=seconds)
-        except Empty:
-            return None
-        if isinstance(result, BaseException):
-            raise result
-        return result
+            for message in self._made():
+                self._messages.put(message)
+                if not self._sent.get():
+                    return
+            self._messages.put(None)
+        except BaseException as error:
+            self._messages.put(error)
+
+    def _made(self) -> Iterator[Message]:
+        results: list[Result] = []
+        reported = time.monotonic()
+        for point in self._points:
+            if results and (self._careful or time.monotonic() - reported >= REPORT_S):
+                yield Message(results)
+                results, reported = [], time.monotonic()
+            self._running = _Begun(point, time.monotonic())
+            results.append(run_point(point, self._trace, self._details))
+            self._running = None
+        yield Message(results)
+
+    def go_on(self, on: bool = True) -> None:
+        """Let the thread run the next point, or end."""
+        self._sent.put(on)
+
+    def message(self) -> Message | None:
+        """Return the next message, or after `PROGRESS_S` how far the point is; None at the end."""
+        while True:
+            try:
+                message = self._messages.get(timeout=PROGRESS_S)
+            except Empty:
+                if (running := self._running) is None:
+                    continue
+                seconds = time.monotonic() - running.began
+                return Message([], progress_of(running.point), seconds)
+            if isinstance(message, BaseException):
+                raise message
+            return message
 
 
 def run_chunk(
@@ -192,17 +219,11 @@ def run_chunk(
     yield Message()
     if careful:
         time.sleep(SEND_S)
-    results: list[Result] = []
-    reported = time.monotonic()
-    with _PointThread() as thread:
-        for point in points:
-            if results and (careful or time.monotonic() - reported >= REPORT_S):
-                yield Message(results)
-                results, reported = [], time.monotonic()
-            began = time.monotonic()
-            thread.begin(partial(run_point, point, trace, details))
-            while (result := thread.result(PROGRESS_S)) is None:
-                yield Message(results, progress_of(point), time.monotonic() - began)
-                results, reported = [], time.monotonic()
-            results.append(result)
-    yield Message(results)
+    thread = _PointThread(points, trace, details, careful)
+    try:
+        while (message := thread.message()) is not None:
+            yield message
+            if message.progress is None and not message.running_s:
+                thread.go_on()
+    finally:
+        thread.go_on(False)

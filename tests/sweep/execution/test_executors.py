@@ -389,7 +389,7 @@ def test_a_long_point_shows_how_far_it_is_in_this_process(monkeypatch) -> None:
 
 
 def test_a_long_point_shows_how_far_it_is_from_a_worker(monkeypatch) -> None:
-    """A worker sends it between two results, with the results so far."""
+    """A worker sends it between two messages with results."""
     monkeypatch.setattr(worker, "PROGRESS_S", 0.01)
     short, long = points_of("workload=toy", "scheduler=fair")[0], points_of(*LONG)[0]
     trace = local.build_trace(long)

@@ -20,7 +20,7 @@ from sweep.store import Limits, load, read_manifest
 from sweep.store.files import Folder
 from tests.commands import here
 from tests.sweep.execution.test_command_line import SMALL
-from tests.sweep.store.test_store import coflows, grid, opened, row
+from tests.sweep.store.rows import coflows, grid, opened, row
 
 pytestmark = pytest.mark.skipif(
     importlib.util.find_spec("moto") is None, reason="moto is not installed"
