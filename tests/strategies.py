@@ -11,6 +11,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from core.trace import Trace, from_flows
+from tests.values import by_key
 
 MB = 1e6
 GIGABIT = 1.25e8
