@@ -43,8 +43,11 @@ def pytest_sessionstart(session: pytest.Session) -> None:
 
 @pytest.hookimpl(tryfirst=True)
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    slow_here = pytest.mark.skip(reason="takes minutes where nothing is compiled")
     for item in items:
         marks.mark(item)
+        if item.get_closest_marker("compiled") and "NUMBA_DISABLE_JIT" in os.environ:
+            item.add_marker(slow_here)
 
 
 def once(factory: pytest.TempPathFactory, name: str, make: Callable[[Path], None]) -> Path:

@@ -16,6 +16,7 @@ MARKS = {
     "browser": "drives a browser",
     "process": "starts a process",
     "draws": "draws figures into files",
+    "compiled": "takes minutes where nothing is compiled (NUMBA_DISABLE_JIT), and is skipped there",
     "property": "a law that Hypothesis tries",
     "quick": "none of these and not slow: what `just quick` runs, and the laws with few examples",
 }

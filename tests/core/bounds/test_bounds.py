@@ -313,6 +313,7 @@ def many(coflows: int, ports: int) -> Loads:
 
 
 @pytest.mark.skipif(not FACEBOOK.exists(), reason="the Facebook trace is not beside the checkout")
+@pytest.mark.compiled
 def test_facebook() -> None:
     """Reference values at 1 Gb/s with 1 MB = 10^6 B; the partition is the default search's."""
     load = loads(read_trace(FACEBOOK))

@@ -17,6 +17,7 @@ from tests.paths import ROOT
 
 DATA = ROOT / "tests" / "data"
 SHARED = ROOT.parent / "shared" / "data"
+pytestmark = pytest.mark.compiled
 FACEBOOK = "FB2010-1Hr-150-0"
 SCHEDULER = {
     "DARK": "aalo",

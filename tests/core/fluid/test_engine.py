@@ -190,6 +190,7 @@ def test_coflows_without_bytes_complete_at_arrival(scheduler: str) -> None:
     np.testing.assert_allclose(finish(trace, scheduler), [0, 1.5, 2])
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("ports", [63, 64, 65, 130])
 def test_more_ports_than_bits_in_a_word(ports: int) -> None:
     """A full mesh of two coflows in order: the second waits for the first, P + P seconds."""

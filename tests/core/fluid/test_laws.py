@@ -111,6 +111,7 @@ def test_bytes_are_conserved(scheduler: str, trace: Trace, values: dict[str, Any
     np.testing.assert_allclose(carried, expected, rtol=1e-9, atol=1.0)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("scheduler", ["fifo", "varys"])
 @pytest.mark.parametrize("trigger", ["flow", "coflow"])
 def test_loads_are_what_the_flows_have_left(scheduler: str, trigger: str) -> None:
