@@ -11,6 +11,7 @@ from typing import Any
 from hypothesis import strategies as st
 
 from core.trace import Trace, from_flows
+from tests.values import by_key
 
 MB = 1e6
 GIGABIT = 1.25e8
@@ -57,7 +58,7 @@ def weights(count: int) -> st.SearchStrategy[str | None]:
 @st.composite
 def values(draw: st.DrawFn, **fixed: Any) -> dict[str, Any]:
     """Every parameter that any scheduler reads; `fixed` has two underscores for dots."""
-    by_key: dict[str, list[Any]] = {
+    choices: dict[str, list[Any]] = {
         "engine.trigger": ["flow", "coflow"],
         "engine.interval_ms": [0.0, 5.0, 8.0, 3.0],
         "engine.backfill": [True, False],
@@ -72,11 +73,11 @@ def values(draw: st.DrawFn, **fixed: Any) -> dict[str, Any]:
         "queue.between": ["strict", "wfq"],
         "width": ["receiver", "sender", "max", "min", "sum", "flows"],
     }
-    drawn: dict[str, Any] = {key: draw(st.sampled_from(some)) for key, some in by_key.items()}
+    drawn: dict[str, Any] = {key: draw(st.sampled_from(some)) for key, some in choices.items()}
     drawn["queue.weights"] = None
     if drawn["queue.between"] == "wfq":
         drawn["queue.weights"] = draw(weights(drawn["queue.count"]))
-    return drawn | {key.replace("__", "."): value for key, value in fixed.items()}
+    return drawn | by_key(**fixed)
 
 
 def capacities(ports: int) -> st.SearchStrategy[Capacities]:

@@ -12,6 +12,7 @@ from core.notes import collected
 from core.parameters import completed
 from core.workloads.toy import WORKLOAD as TOY
 from tests.dropped_in import command
+from tests.values import by_key
 
 NOTE = (
     "queue.first_threshold_mb={:g}: no coflow of toy reaches it, so scheduler={} keeps all in the "
@@ -21,11 +22,13 @@ NOTE = (
 
 def notes(engine: str, scheduler: str, **values: Any) -> list[str]:
     """Notes of the toy's coflows of 500, 500 and 375 MB, of which the first has width 2."""
-    values = {key.replace("__", "."): value for key, value in values.items()}
     trace = TOY.build({}, np.random.default_rng(0))
     with collected() as texts:
         registry.simulate(
-            trace, engine, scheduler, completed(registry.reads(scheduler, engine, "toy"), values)
+            trace,
+            engine,
+            scheduler,
+            completed(registry.reads(scheduler, engine, "toy"), by_key(**values)),
         )
     return texts
 

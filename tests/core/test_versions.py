@@ -28,6 +28,7 @@ from core.shuffle.partitioners import partitioners
 from core.trace import Trace
 from core.workloads import workloads
 from tests.paths import ROOT
+from tests.values import by_key
 
 GOLDEN = ROOT / "tests" / "golden" / "versions.json"
 TRACE = ROOT / "tests" / "data" / "traces" / "rand-8x200.txt"
@@ -54,8 +55,7 @@ def fingerprint(arrays: Iterable[npt.ArrayLike]) -> str:
 
 def built(name: str, values: dict[str, Any], **shuffle: Any) -> Trace:
     workload = workloads()[name]
-    values = values | {"shuffle.partitioner": workload.partitioner}
-    values = values | {key.replace("__", "."): value for key, value in shuffle.items()}
+    values = values | {"shuffle.partitioner": workload.partitioner} | by_key(**shuffle)
     seed = np.random.SeedSequence(5)
     return workload.trace(values, np.random.default_rng(5), seed)
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import statistics
@@ -20,15 +19,12 @@ from sweep.report.drawing.files import draw, save
 from sweep.report.sources import open_runs
 from sweep.store.reader import read_results
 from tests.commands import report_here
-from tests.paths import ROOT
+from tests.paths import FACEBOOK, ROOT
 from tests.report_data import sweep
 
 ANALYSIS = (ROOT / "docs/analysis.md").read_text()
 REPRODUCTION = (ROOT / "docs/reproduction.md").read_text()
 SNIPPETS = re.findall(r"<!-- python -->\n```python\n(.*?)```", ANALYSIS, re.DOTALL)
-TRACE = ROOT.parent / "shared/data/traces/FB2010-1Hr-150-0.txt"
-if not TRACE.exists():
-    TRACE = Path(os.environ.get("FB_TRACE", TRACE))
 
 
 def block(mark: str) -> list[str]:
@@ -179,14 +175,14 @@ def test_the_commands_of_the_report_run(folder: Path) -> None:
     assert (folder / "report/fluid/heat.svg").exists()
 
 
-@pytest.mark.skipif(not TRACE.exists(), reason=f"needs the Facebook trace at {TRACE}")
+@pytest.mark.skipif(not FACEBOOK.exists(), reason=f"needs the Facebook trace at {FACEBOOK}")
 def test_the_published_means(tmp_path: Path) -> None:
     """The table of docs/reproduction.md, row by row."""
     run = sweep(
         tmp_path / "run",
         "+experiment=asebf_headline",
         "workload=facebook",
-        f"workload.path={TRACE}",
+        f"workload.path={FACEBOOK}",
     )
     sys.path.insert(0, str(ROOT / "docs" / "make"))
     try:
@@ -199,14 +195,14 @@ def test_the_published_means(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not TRACE.exists(), reason=f"needs the Facebook trace at {TRACE}")
+@pytest.mark.skipif(not FACEBOOK.exists(), reason=f"needs the Facebook trace at {FACEBOOK}")
 def test_the_picture_of_the_readme(tmp_path: Path) -> None:
     """It has the numbers that its two commands give, and is a figure of a report."""
     readme = (ROOT / "README.md").read_text()
     (block,) = re.findall(r"<!-- picture -->\n```sh\n(.*?)```", readme, re.DOTALL)
     sweeping, reporting = block.splitlines()
     words = [w for w in shlex.split(sweeping)[3:] if not w.startswith("output.dir")]
-    run = sweep(tmp_path / "run", *words, f"workload.path={TRACE}")
+    run = sweep(tmp_path / "run", *words, f"workload.path={FACEBOOK}")
     assert shlex.split(reporting)[1:3] == ["-m", "sweep.report"]
     drawn = table_of("average_cct", open_runs([run]))
     shown = (ROOT / "docs/average_cct.svg").read_text()

@@ -1,4 +1,4 @@
-"""Lower bounds: by hand, against a naive SRPT, and below every schedule that can be load."""
+"""Lower bounds: by hand, against a naive SRPT, and below every schedule that can be found."""
 
 from __future__ import annotations
 
@@ -32,39 +32,20 @@ from core.trace import Trace, from_flows
 from core.workloads._format import read_trace
 from core.workloads.toy import UNIT, build
 from tests.fluid_cases import SCHEDULERS
-from tests.paths import ROOT
+from tests.paths import FACEBOOK
 from tests.profiles import examples
 from tests.strategies import fabrics, make, traces_of_4
+from tests.twins.bounds import naive_srpt
 from tests.twins.fluid import Twin
 
-REAL = ROOT.parent / "shared" / "data" / "traces" / "FB2010-1Hr-150-0.txt"
 EFFORT = 2_000
 SCHEDULER_RECORDS = schedulers()
-Jobs = list[tuple[int, Fraction]]
 
 
 def at_one(trace: Trace, **fabric: Any) -> Loads:
     """Loads at 1 byte per second, so that bytes are seconds."""
     one = [1.0] * trace.ports
     return loads(trace, **{"out_bps": one, "in_bps": one, **fabric})
-
-
-def naive_srpt(jobs: Jobs) -> Fraction:
-    """Total flow time: at every event, look at everything."""
-    left = [work for _, work in jobs]
-    now, total = Fraction(0), Fraction(0)
-    while any(left):
-        present = [j for j, (arrival, _) in enumerate(jobs) if left[j] > 0 and arrival <= now]
-        later = [Fraction(arrival) for arrival, _ in jobs if arrival > now]
-        if not present:
-            now = min(later)
-            continue
-        shortest = min(present, key=lambda j: left[j])
-        step = min([left[shortest], *(t - now for t in later)])
-        left[shortest] -= step
-        now += step
-        total += step * len(present)
-    return total
 
 
 # --- By hand --------------------------------------------------------------------------------
@@ -331,10 +312,10 @@ def many(coflows: int, ports: int) -> Loads:
 # --- The Facebook trace ---------------------------------------------------------------------
 
 
-@pytest.mark.skipif(not REAL.exists(), reason="the Facebook trace is not beside the checkout")
+@pytest.mark.skipif(not FACEBOOK.exists(), reason="the Facebook trace is not beside the checkout")
 def test_facebook() -> None:
     """Reference values at 1 Gb/s with 1 MB = 10^6 B; the partition is the default search's."""
-    load = loads(read_trace(REAL))
+    load = loads(read_trace(FACEBOOK))
     assert isolation(load).mean_s == pytest.approx(14.72, abs=0.005)
     assert single_port(load).mean_s == pytest.approx(15.12, abs=0.005)
     best = partition(load)

@@ -96,7 +96,7 @@ def test_the_same_code_elsewhere_is_not_compiled_again(tmp_path):
 
 
 @needs_compiler
-def test_a_process_that_is_killed_while_it_compiles_keeps_nobody_waiting(tmp_path):
+def test_a_process_killed_while_it_compiles_releases_its_lock(tmp_path):
     process = start(tmp_path, WARM, "pfp")
     while not list(tmp_path.rglob("*.lock")):
         assert process.poll() is None
@@ -111,7 +111,7 @@ def test_a_process_that_is_killed_while_it_compiles_keeps_nobody_waiting(tmp_pat
 
 
 @needs_compiler
-def test_a_kernel_that_does_not_compile_keeps_nobody_waiting(monkeypatch, tmp_path):
+def test_a_kernel_that_does_not_compile_releases_its_lock(monkeypatch, tmp_path):
     monkeypatch.setattr(numba.config, "CACHE_DIR", str(tmp_path))
     compiled = jit.kernel(increment)
     with pytest.raises(numba.TypingError):
@@ -133,7 +133,7 @@ def test_four_processes_compile_everything(tmp_path):
 
 
 @needs_compiler
-def test_a_damaged_file_is_compiled_anew(tmp_path):
+def test_a_damaged_file_is_compiled_again(tmp_path):
     finish(start(tmp_path))
     (file,) = tmp_path.rglob("*.nbc")
     whole = file.read_bytes()

@@ -22,28 +22,24 @@ from core.trace import Floats, Trace, from_flows
 from core.workloads import workloads
 from core.workloads.toy import UNIT
 from core.workloads.toy import build as toy
+from tests import strategies
 from tests.fluid_cases import EDGE_TRACES, SCHEDULERS
-from tests.paths import ROOT
+from tests.paths import FACEBOOK
 from tests.profiles import examples
 from tests.strategies import MB, Capacities, traces, values, with_capacities
 from tests.twins.fluid import Twin, options_of
-
-FACEBOOK = ROOT.parent / "shared/data/traces/FB2010-1Hr-150-0.txt"
+from tests.values import by_key
 
 
 def finish(trace: Trace, name: str, **values: Any) -> Floats:
     """Run with keys written with two underscores for dots."""
-    by_key = {key.replace("__", "."): value for key, value in values.items()}
-    return run(trace, schedulers()[name], by_key).finish_s
+    return run(trace, schedulers()[name], by_key(**values)).finish_s
 
 
 def make(*coflows: tuple[float, Sequence[tuple[int, int, float]]], ports: int = 4) -> Trace:
     """Build a trace from (arrival, flows in UNIT)."""
-    return from_flows(
-        "hand",
-        ports,
-        [(k, t, [(i, j, b * UNIT) for i, j, b in flows]) for k, (t, flows) in enumerate(coflows)],
-    )
+    in_units = [(t, [(i, j, b * UNIT) for i, j, b in flows]) for t, flows in coflows]
+    return strategies.make(*in_units, ports=ports)
 
 
 # --- By hand ------------------------------------------------------------------------------------

@@ -110,7 +110,7 @@ def test_the_rest_of_a_split_has_the_exact_probabilities() -> None:
 
 @pytest.mark.usefixtures("lazy")
 @given(st.lists(st.integers(0, 40), min_size=1, max_size=20), st.integers(1, 5), st.data())
-def test_whoever_asks_gets_the_same_counts(total: list[int], splits: int, choice: Any) -> None:
+def test_every_reader_gets_the_same_counts(total: list[int], splits: int, choice: Any) -> None:
     total[0] += 1
     data = fixed(total, splits, 1)
     everything = data.per_split(np.arange(len(total)))

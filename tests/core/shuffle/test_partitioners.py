@@ -119,7 +119,7 @@ def test_every_record_is_placed_once(name: str, case: str) -> None:
 @pytest.mark.usefixtures("mode")
 @pytest.mark.parametrize("case", JOBS)
 @pytest.mark.parametrize("name", ALL)
-def test_what_splits_send_is_what_buckets_get(name: str, case: str) -> None:
+def test_buckets_get_the_bytes_that_splits_send(name: str, case: str) -> None:
     make, changes, buckets = JOBS[case]
     data = make(**changes)
     found = run(name, data, buckets, sampling_rate=0.05, skew_threshold_mib=0.01)

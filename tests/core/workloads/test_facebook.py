@@ -168,7 +168,7 @@ def test_a_bad_answer_leaves_no_file(
     assert server.asked == 1
 
 
-def test_nobody_there(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_server_that_refuses_the_connection(cache: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with socket.socket() as taken:  # bound but not listening: refused
         taken.bind(("127.0.0.1", 0))
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/x"

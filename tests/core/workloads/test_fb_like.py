@@ -14,11 +14,10 @@ from core.trace import Trace, from_records, make_records
 from core.workloads._draws import arrivals_ms, between, distinct_ports, quotas, stratified
 from core.workloads.fb_like import KINDS, WORKLOAD
 from tests.fb_facts import FACEBOOK, GAPS, SHARES, SPREADS, TOTALS, facts
-from tests.paths import ROOT
+from tests.paths import FACEBOOK as FACEBOOK_TRACE
 from tests.profiles import examples
 
 SEEDS = range(10)
-REAL = ROOT.parent / "shared/data/traces/FB2010-1Hr-150-0.txt"
 
 
 def build(seed: int = 0, coflows: int = 526, ports: int = 150, load: float = 1.0) -> Trace:
@@ -81,10 +80,10 @@ def test_two_hundred_seeds_have_the_published_figures(first):
 
 
 def test_the_published_figures_are_those_of_the_trace():
-    if not REAL.exists():
-        pytest.skip(f"the Facebook trace is third-party data and not at {REAL}")
+    if not FACEBOOK_TRACE.exists():
+        pytest.skip(f"the Facebook trace is third-party data and not at {FACEBOOK_TRACE}")
     ids, arrivals, mappers, reducers, mb = [], [], [], [], []
-    for line in REAL.read_text().splitlines()[1:]:
+    for line in FACEBOOK_TRACE.read_text().splitlines()[1:]:
         coflow, arrival, m, *rest = line.split()
         pairs = [r.split(":") for r in rest[int(m) + 1 :]]
         ids.append(int(coflow))

@@ -21,6 +21,7 @@ from sweep import load
 from sweep.cli.main import main, read_request, register
 from sweep.grid.plan import Plan, make_plan
 from sweep.grid.point import build_trace
+from tests.values import by_key
 
 JOBS = workloads()["shuffle_jobs"]
 SMALL: dict[str, Value] = {
@@ -35,7 +36,7 @@ ROUNDING = 1e-9
 
 
 def coflows(seed: int = 0, **values: Value) -> Trace:
-    given = SMALL | {k.replace("__", "."): v for k, v in values.items()}
+    given = SMALL | by_key(**values)
     return JOBS.trace(given, np.random.default_rng(seed), np.random.SeedSequence(seed))
 
 
@@ -52,7 +53,7 @@ def received(trace: Trace, k: int) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", sorted(partitioners()))
-def test_what_reducers_receive_is_what_the_buckets_hold(name: str) -> None:
+def test_reducers_receive_the_bytes_of_their_buckets(name: str) -> None:
     trace = coflows(shuffle__partitioner=name, shuffle__value_spread=0.5)
     assert len(trace) == len(trace.shuffle) == 3
     for k, job in enumerate(trace.shuffle):
@@ -217,7 +218,7 @@ TRACE = from_flows("hand", 6, [(7, 0.0, MESH), (8, 1.0, [(0, 1, 0.0)]), (9, 2.0,
 
 def redrawn(name: str, **values: Value) -> Trace:
     toy = workloads()["toy"]
-    given = {"shuffle.partitioner": name} | {k.replace("__", "."): v for k, v in values.items()}
+    given = {"shuffle.partitioner": name} | by_key(**values)
     source = type(toy)(
         toy.name, toy.summary, toy.parameters, lambda values, rng: TRACE, toy.content
     )
@@ -242,7 +243,7 @@ def test_traced_leaves_the_trace_alone() -> None:
     assert redrawn("traced") is TRACE
 
 
-def test_reducers_are_drawn_anew() -> None:
+def test_reducers_of_a_redrawn_trace_are_drawn_again() -> None:
     """Loads of 3 : 9 … are gone; by hash they follow the keys, by lpt_split they are even."""
     by_hash = redrawn("hash", shuffle__zipf=1.2)
     even = redrawn("lpt_split", shuffle__zipf=1.2, shuffle__sampling_rate=0.2)

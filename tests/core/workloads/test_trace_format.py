@@ -19,11 +19,10 @@ from core.workloads import _files
 from core.workloads._format import load_trace, parse_trace, read_trace
 from core.workloads._format_write import write_trace
 from core.workloads.trace import WORKLOAD
-from tests.paths import ROOT
+from tests.paths import FACEBOOK, ROOT
 from tests.profiles import examples
 
 TRACES = ROOT / "tests" / "data" / "traces"
-FACEBOOK = ROOT.parent / "shared" / "data" / "traces" / "FB2010-1Hr-150-0.txt"
 ARRAYS = ("coflow_id", "arrival_s", "first_flow", "src", "dst", "size_bytes")
 RECORDS = ("first_mapper", "mapper", "first_reducer", "reducer", "reducer_mb")
 
@@ -344,7 +343,7 @@ def test_other_flows_cannot_be_written(
     assert not list(tmp_path.iterdir())
 
 
-def test_what_could_not_be_read_back_is_not_written(tmp_path: Path) -> None:
+def test_a_trace_that_could_not_be_read_back_is_not_written(tmp_path: Path) -> None:
     twice = from_flows("toy", 2, [(1, 0.0, [(0, 1, 1.0)]), (1, 0.0, [(0, 1, 1.0)])])
     with pytest.raises(TraceError, match="line 3: id 1 is taken by line 2"):
         write_trace(twice, tmp_path / "t.txt")

@@ -121,7 +121,7 @@ def test_only_equal_conditions_are_compared(other):
     assert columns(rows)["improvement"] == ["–", "–"]
 
 
-def test_what_a_scheduler_reads_of_the_engine_is_not_a_condition():
+def test_engine_values_that_a_scheduler_reads_are_not_conditions():
     """Rates inside a coflow are aalo's own choice: varys has none."""
     rows = [row("aalo", 50.0, engine_within="max_min"), row("varys", 40.0)]
     assert columns(rows)["improvement"] == ["–", "20.0 % over aalo"]

@@ -159,7 +159,7 @@ def test_names_that_look_like_numbers_stay_as_typed() -> None:
 
 
 @pytest.mark.parametrize("lines", [0, 3])
-def test_a_sweep_goes_on_when_nobody_listens(tmp_path, lines: int) -> None:
+def test_a_sweep_goes_on_when_its_output_is_closed(tmp_path, lines: int) -> None:
     process = subprocess.Popen(
         [sys.executable, "-m", "sweep", *WORDS, "replicates=5", f"output.dir={tmp_path / 'd'}"],
         cwd=tmp_path,

@@ -259,7 +259,7 @@ def test_a_workload_is_prepared_when_its_first_point_is_due(points) -> None:
     assert prepared == [1, 2]
 
 
-def test_what_was_reported_is_never_handed_out_again(hundred) -> None:
+def test_a_reported_point_is_never_handed_out_again(hundred) -> None:
     work = handout(hundred, size=10)
     chunk = one(work)
     first = list(chunk.points)

@@ -75,7 +75,7 @@ def test_an_edited_scheduler_runs_again_and_the_run_says_why(tmp_path: Path) -> 
     assert "2 points finished" in sweep(tmp_path, *words)
 
 
-def test_what_a_scheduler_imports_beside_itself_counts(tmp_path: Path) -> None:
+def test_an_import_beside_a_scheduler_changes_its_points(tmp_path: Path) -> None:
     write(tmp_path, imports="from core.schedulers._mine import size", key="size(view)")
     helper = "def size(view): return {}view.size_bytes"
     drop(tmp_path / "files", core__schedulers___mine=helper.format(""))

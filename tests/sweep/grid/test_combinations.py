@@ -112,7 +112,7 @@ def test_conditions(text: str, kept: int) -> None:
         ),
     ],
 )
-def test_what_is_no_condition(text: str) -> None:
+def test_expressions_that_are_not_conditions_are_refused(text: str) -> None:
     with pytest.raises(GridError, match=r"sweep\.filter="):
         rows(filter=text)
 

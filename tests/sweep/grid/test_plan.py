@@ -296,7 +296,7 @@ def test_broken_files_are_input_errors(text, tmp_path) -> None:
         *("scheduler=aalo,", "scheduler=aalo,,varys", "ray.num_cpus=2"),
     ],
 )
-def test_what_would_hang_or_break_is_refused(override) -> None:
+def test_values_that_would_hang_or_break_hydra_are_refused(override) -> None:
     with pytest.raises(InputError):
         plan(override, "executor=local")
 

@@ -21,7 +21,7 @@ def toy(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return sweep(tmp_path_factory.mktemp("files") / "toy", *TOY)
 
 
-def test_what_the_report_has_not_written_stays(toy: Path, tmp_path: Path) -> None:
+def test_files_of_others_stay(toy: Path, tmp_path: Path) -> None:
     out = tmp_path / "r"
     out.mkdir()
     mine = ("failures.csv", "failures.png", "compare.csv", "fos_rate.svg", "settings.svg")
@@ -32,7 +32,7 @@ def test_what_the_report_has_not_written_stays(toy: Path, tmp_path: Path) -> Non
         assert {(out / name).read_text() for name in mine} == {"mine"}
 
 
-def test_what_an_earlier_report_has_written_goes(toy: Path, tmp_path: Path) -> None:
+def test_files_of_an_earlier_report_go(toy: Path, tmp_path: Path) -> None:
     out = tmp_path / "r"
     assert main([str(toy), str(toy), "--out", str(out)]) == 0
     assert (out / "compare.csv").exists()

@@ -281,7 +281,7 @@ def test_auto_is_called_auto(tmp_path: Path, draw_only: Callable[..., None]) -> 
     assert set(only.grid["shuffle_sampling_rate"]) == {"auto"}
 
 
-def test_what_is_embedded_cannot_end_its_script() -> None:
+def test_embedded_data_cannot_end_its_script() -> None:
     text = embedded({"a": HOSTILE})
     assert not set("<>&\u2028") & set(text)
     assert json.loads(text) == {"a": HOSTILE}

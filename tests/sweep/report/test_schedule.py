@@ -109,7 +109,9 @@ def test_why_there_is_no_schedule_is_said_in_one_line(tmp_path: Path) -> None:
         (("workload.coflows=12", "workload.ports=60"), "more than 24 ports in use"),
     ],
 )
-def test_what_has_no_schedule(tmp_path: Path, words: tuple[str, ...], said: str) -> None:
+def test_points_without_a_schedule_are_left_out_with_a_reason(
+    tmp_path: Path, words: tuple[str, ...], said: str
+) -> None:
     assert said in why(sweep(tmp_path / "run", *words, "scheduler=asebf"))
 
 

@@ -25,7 +25,7 @@ def knobs(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.mark.parametrize("name", ["fos_rate", "fos_zipf", "sampling_gain"])
-def test_what_a_partitioner_reads_has_a_line_each(name: str, knobs: Path) -> None:
+def test_each_value_that_a_partitioner_reads_has_a_line(name: str, knobs: Path) -> None:
     table = table_of(name, open_runs([knobs])).table
     lines = ["scid shuffle.min_hits=0", "scid shuffle.min_hits=5"]
     assert [n for n in dict.fromkeys(table["line"]) if n != "hash"] == lines

@@ -135,7 +135,7 @@ def test_an_error_of_the_store_is_not_raised_twice(tmp_path, faulty):
     assert not isinstance(caught.value.__context__, StoreError)
 
 
-def test_what_is_buffered_is_written_when_the_block_ends_in_an_exception(tmp_path):
+def test_an_exception_in_the_block_loses_no_buffered_row(tmp_path):
     def run() -> None:
         with opened(tmp_path / "d") as dataset:
             dataset.add(row("a"))

@@ -132,7 +132,7 @@ def test_a_part_that_cannot_be_reached_is_not_set_aside(tmp_path, monkeypatch):
     assert not (tmp_path / "d" / "damaged").exists()
 
 
-def test_damaged_points_are_set_aside_and_written_anew(tmp_path):
+def test_damaged_points_are_set_aside_and_written_again(tmp_path):
     with opened(tmp_path / "d") as dataset:
         dataset.write_points(grid("a"))
         dataset.add(row("a"))

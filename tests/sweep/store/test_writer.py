@@ -205,7 +205,7 @@ def test_points_of_the_same_grid_are_kept(tmp_path):
     assert (path / "points.parquet").stat().st_mtime_ns == before.st_mtime_ns
 
 
-def test_damaged_points_of_the_same_grid_are_written_anew(tmp_path):
+def test_damaged_points_of_the_same_grid_are_written_again(tmp_path):
     path = tmp_path / "d"
     with opened(path) as dataset:
         dataset.write_points(grid(*(f"p{k}" for k in range(500))), "one")
