@@ -25,11 +25,11 @@ class Head(NamedTuple):
 
 
 @contextmanager
-def head(**settings: str) -> Iterator[Head]:
+def head(**variables: str) -> Iterator[Head]:
     with ray_environment() as environment:
         port = free_port()
         words = ("ray", "start", "--head", f"--port={port}", "--num-cpus=1")
-        done = run(environment | settings, *words, "--include-dashboard=false")
+        done = run(environment | variables, *words, "--include-dashboard=false")
         assert done.returncode == 0, done.stdout + done.stderr
         yield Head(environment, f"127.0.0.1:{port}")
 
@@ -46,9 +46,9 @@ def open_to_all() -> Iterator[Head]:
         yield cluster
 
 
-def sweep(cluster: Head, cwd: Path, **settings: str):
+def sweep(cluster: Head, cwd: Path, **variables: str):
     words = (*TOY, f"ray.address={cluster.address}", "output.dir=out")
-    return run(cluster.environment | settings, "python", *words, cwd=cwd)
+    return run(cluster.environment | variables, "python", *words, cwd=cwd)
 
 
 def assert_refused(done, cluster: Head, text: str, cwd: Path) -> None:
@@ -84,18 +84,30 @@ def test_a_mode_that_the_cluster_does_not_have_is_named(closed, open_to_all, tmp
     assert_refused(done, open_to_all, text + "set it to disabled", tmp_path)
 
 
-@pytest.mark.parametrize("carrier", ["RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", "home", "mode"])
-def test_the_token_is_found_where_ray_finds_it(closed, tmp_path, carrier) -> None:
-    file = tmp_path / ".ray" / "auth_token"
-    file.parent.mkdir()
-    file.write_text(TOKEN + "\n")
-    settings = {
+ASK = """
+import os, sys
+from sweep.execution.ray_token import Authentication
+Authentication().for_cluster(sys.argv[1])
+print(os.environ["RAY_AUTH_MODE"])
+"""
+
+
+@pytest.mark.parametrize("carrier", ["RAY_AUTH_TOKEN", "RAY_AUTH_TOKEN_PATH", "RAY_AUTH_MODE"])
+def test_a_token_is_read_where_ray_reads_it(closed, tmp_path, carrier) -> None:
+    (tmp_path / "token").write_text(TOKEN + "\n")
+    variables = {
         "RAY_AUTH_TOKEN": {"RAY_AUTH_TOKEN": TOKEN},
-        "RAY_AUTH_TOKEN_PATH": {"RAY_AUTH_TOKEN_PATH": str(file)},
-        "home": {"HOME": str(tmp_path)},
-        "mode": {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": TOKEN},
+        "RAY_AUTH_TOKEN_PATH": {"RAY_AUTH_TOKEN_PATH": str(tmp_path / "token")},
+        "RAY_AUTH_MODE": {"RAY_AUTH_MODE": "token", "RAY_AUTH_TOKEN": TOKEN},
     }[carrier]
-    done = sweep(closed, tmp_path, **settings)
+    done = run(closed.environment | variables, "python", "-c", ASK, closed.address)
+    assert done.stdout == "token\n", done.stderr
+
+
+def test_a_sweep_runs_with_the_token_of_the_home_directory(closed, tmp_path) -> None:
+    (tmp_path / ".ray").mkdir()
+    (tmp_path / ".ray" / "auth_token").write_text(TOKEN)
+    done = sweep(closed, tmp_path, HOME=str(tmp_path))
     assert (done.returncode, done.stderr) == (0, ""), done.stdout
 
 
