@@ -44,7 +44,7 @@ KIND = ("scheduler", "engine", "workload")
 """Keys that name a point's kind."""
 
 SEEDS = (WORKLOAD_SEED.key, SHUFFLE_SEED.key)
-"""Keys of seeds that take the sweep's seed where they are empty."""
+"""Keys of seeds that take the sweep's seed where they are null."""
 
 SEED_KEYS = frozenset({"seed", *SEEDS})
 """Every key of a seed."""

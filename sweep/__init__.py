@@ -36,11 +36,11 @@ def _check_core() -> None:
     loaded = sys.modules.get("core")
     spec = loaded.__spec__ if loaded is not None else find_spec("core")
     origin = None if spec is None else spec.origin
-    if (
-        origin is None
-        or Path(origin).resolve().parent == Path(__file__).resolve().parents[1] / "core"
-    ):
+    here = Path(__file__).resolve()
+    if origin is None or Path(origin).resolve().parent == here.parents[1] / "core":
         return
+    if here.parents[2].name == "py_modules_files" and here.parents[2] in Path(origin).parents:
+        return  # on a node of a Ray cluster, where each package that travels has its own directory
     text = (
         f"{origin} hides coflow-sweep's own package 'core'; use the installed command "
         "coflow-sweep, which does not look into the working directory, or rename the file"

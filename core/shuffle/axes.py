@@ -18,7 +18,7 @@ TRACED = "traced"
 
 PARTITIONER = "shuffle.partitioner"
 SEED = Parameter(
-    "shuffle.seed", int, None, "seed of keys and samples; empty: the sweep's seed", minimum=0
+    "shuffle.seed", int, None, "seed of keys and samples; null: the sweep's seed", minimum=0
 )
 
 

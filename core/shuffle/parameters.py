@@ -33,7 +33,7 @@ COMBINE = Parameter(
     "shuffle.combine",
     bool,
     None,
-    "a map task combines a key's records into one; empty: as shuffle.source does",
+    "a map task combines a key's records into one; null: as shuffle.source does",
 )
 KEY_PARAMETERS = (KEYS, ZIPF, RECORD_BYTES, VALUE_SPREAD, COMBINE)
 """What a job with a Zipf law reads."""
@@ -72,7 +72,7 @@ SLOTS = Parameter(
     "shuffle.slots",
     int,
     None,
-    "map tasks that run at the same time; empty: all",
+    "map tasks that run at the same time; null: all",
     minimum=1,
     maximum=1e7,
 )

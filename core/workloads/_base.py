@@ -97,5 +97,5 @@ class Workload:
 
 
 SEED = Parameter(
-    "workload.seed", int, None, "seed of the generator; empty: the sweep's seed", minimum=0
+    "workload.seed", int, None, "seed of the generator; null: the sweep's seed", minimum=0
 )

@@ -32,7 +32,7 @@ PATH = Parameter(
     "workload.path",
     str,
     None,
-    "file of the published trace, plain or gzip; empty: your cache, fetched on first use",
+    "file of the published trace, plain or gzip; null: your cache, fetched on first use",
 )
 
 

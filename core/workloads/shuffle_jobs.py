@@ -43,7 +43,7 @@ CLASSES = Parameter(
     str,
     None,
     "classes of jobs, each share:records:maps:reducers, and :keys:zipf if they differ, as in "
-    "'3:1e5:4:4 1:1e8:50:40:100000:1.2'; empty: all jobs are equal",
+    "'3:1e5:4:4 1:1e8:50:40:100000:1.2'; null: all jobs are equal",
 )
 _DRAWN = (KIND.key, tuple(SOURCES))
 _ONE_CLASS = (CLASSES.key, (None,))

@@ -96,7 +96,7 @@ def _default(parameter: Parameter) -> str:
     value = parameter.default
     if isinstance(value, bool):
         return str(value).lower()
-    return "empty" if value is None else f"{value:.12g}" if isinstance(value, float) else str(value)
+    return "null" if value is None else f"{value:.12g}" if isinstance(value, float) else str(value)
 
 
 def _when(parameter: Parameter) -> str:

@@ -17,7 +17,7 @@ OPTIONS = (
         choices=("ray", "local"),
     ),
     Parameter(
-        "output.dir", str, None, "directory or URI of the dataset; if empty, outputs/<date>_<time>"
+        "output.dir", str, None, "directory or URI of the dataset; null: outputs/<date>_<time>"
     ),
     Parameter(
         "output.coflows",
@@ -36,20 +36,20 @@ OPTIONS = (
         "ray.address",
         str,
         None,
-        "address of the Ray cluster to use; if empty, the sweep starts a local one",
+        "address of the Ray cluster to use; null: the sweep starts a local one",
     ),
     Parameter(
         "ray.num_cpus",
         int,
         None,
-        "number of workers of the local Ray; if empty, one for each core",
+        "number of workers of the local Ray; null: one for each core",
         minimum=1,
     ),
     Parameter(
         "sweep.chunk",
         int,
         None,
-        "points that go to a worker together; if empty, points of about a second",
+        "points that go to a worker together; null: points of about a second",
         minimum=1,
     ),
     Parameter("sweep.dry_run", bool, False, "print the plan and run nothing"),

@@ -21,6 +21,7 @@ from sweep.grid.axes import several
 from sweep.grid.plan import Plan
 from sweep.grid.table import Index
 from sweep.store import read_results
+from sweep.store.row_values import NULL
 from sweep.store.schema import Row
 
 MOST_ROWS = 1000
@@ -147,8 +148,10 @@ def _rows(plan: Plan, directory: str, points: Collection[int]) -> list[Row]:
         for rows in read_results(directory, ids=index_by_id):
             for row in rows:
                 name = row["point_id"]
-                shown = plan.points[name].columns()
-                newest.setdefault(index_by_id[name], row | unread | shown)
+                point = plan.points[name]
+                # A key that is read and has no value is told from one that is not read.
+                nulls = {column_of(k): NULL for k, v in point.values.items() if v is None}
+                newest.setdefault(index_by_id[name], row | unread | point.columns() | nulls)
     except StoreError:
         pass
     return [newest[index] for index in sorted(newest)]

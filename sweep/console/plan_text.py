@@ -18,6 +18,7 @@ from sweep.grid.options import REPLICATES
 from sweep.grid.plan import Plan
 from sweep.grid.point import Kind
 from sweep.store import read_results
+from sweep.store.row_values import value_text
 
 _ENOUGH = 5000
 """Rows of an earlier sweep that suffice for an estimate."""
@@ -39,7 +40,7 @@ def describe(plan: Plan, console: Console) -> None:
         elif len(values) > 1:
             say(f"  {key}: {_listed(values)}")
         else:
-            fixed.append(f"{key}={values[0]}")
+            fixed.append(f"{key}={value_text(values[0])}")
     fixed += _of_files(plan)
     for keys in plan.shape.zipped:
         say(f"  in step: {', '.join(keys)}")
@@ -73,7 +74,7 @@ def _of_files(plan: Plan) -> list[str]:
     for base in grid.bases.values():
         for key in sorted((grid.requested - plan.axes.keys() - {"replicates"}) & base.keys()):
             if base[key] is not None:
-                values.setdefault(key, {})[str(base[key])] = None
+                values.setdefault(key, {})[value_text(base[key])] = None
     if grid.replicates != REPLICATES.default:
         values["replicates"] = {str(grid.replicates): None}
     return [f"{key}={' or '.join(of_key)}" for key, of_key in values.items()]
@@ -82,8 +83,9 @@ def _of_files(plan: Plan) -> list[str]:
 def _listed(values: Sequence[Any]) -> str:
     """Return the values of an axis; if they are many, the first and the last."""
     if len(values) <= MOST_VALUES:
-        return ", ".join(map(str, values))
-    return f"{', '.join(map(str, values[:3]))}, … {values[-1]} ({len(values)} values)"
+        return ", ".join(map(value_text, values))
+    first, last = ", ".join(map(value_text, values[:3])), value_text(values[-1])
+    return f"{first}, … {last} ({len(values)} values)"
 
 
 def estimate(plan: Plan, directory: str, workers: int, console: Console) -> None:

@@ -126,9 +126,14 @@ def _bootstrap(address: str) -> str:
     """Return the address of a Ray cluster's control store; ``auto`` is looked up."""
     from ray._private.services import canonicalize_bootstrap_address
 
-    resolved = canonicalize_bootstrap_address(address)
+    resolved = None
+    with contextlib.suppress(ConnectionError):
+        resolved = canonicalize_bootstrap_address(address)
     if not resolved:
-        raise ConnectionError("none runs on this machine")
+        raise InputError(
+            "no Ray cluster runs on this machine; start one with 'ray start --head', or leave "
+            "ray.address out"
+        )
     return str(resolved)
 
 

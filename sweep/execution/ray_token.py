@@ -74,9 +74,7 @@ class Authentication:
         if open_to_all:
             return
         token = source()
-        hint = (
-            f"set {TOKEN}, or {TOKEN_PATH} to a file; on the head, 'ray get-auth-token' prints it"
-        )
+        hint = f"set {TOKEN} to what 'ray get-auth-token' prints on the head"
         if token is None:
             raise InputError(f"this Ray cluster asks for a token, and none is here; {hint}")
         os.environ[MODE] = "token"

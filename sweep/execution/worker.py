@@ -10,10 +10,12 @@ import traceback
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any, NamedTuple
 
 from core import registry
+from core.errors import CoflowSweepError
 from core.job_measures import rate_columns, reducer_columns
 from core.metrics import coflow_table, summarise
 from core.notes import collected
@@ -105,7 +107,15 @@ def _detail_tables(trace: Trace, outcome: Outcome, details: Details) -> dict[str
 def failed(point: Point, error: BaseException) -> Result:
     """Return the row of a point that raised."""
     text = "".join(traceback.format_exception(error))
-    return not_ok(point, "error", f"{type(error).__name__}: {error}", text)
+    return not_ok(point, "error", f"{type(error).__name__}: {error}{_raised_at(error)}", text)
+
+
+def _raised_at(error: BaseException) -> str:
+    """Return the file and line that an error comes from; nothing if its text says enough."""
+    frames = traceback.extract_tb(error.__traceback__)
+    if isinstance(error, CoflowSweepError) or not frames:
+        return ""
+    return f" ({Path(frames[-1].filename).name} line {frames[-1].lineno})"
 
 
 def not_ok(point: Point, status: str, message: str, trace_back: str | None = None) -> Result:

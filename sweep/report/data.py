@@ -173,14 +173,14 @@ class ReportData:
         """Return the rows with these values, given as on the command line or as Python's.
 
         The value ``null`` (in Python: None) selects rows that ask for no value, and ``–`` those
-        whose cell is empty because the key does not belong to them.
+        whose point does not read the key.
 
         Raises
         ------
         InputError
             A key that the dataset does not have, or a value that no row has.
         """
-        grid = self.grid
+        grid, read = self.grid, without_unread(self.grid)
         names = [*self.parameters, *(n for n in (*REPEATS, "status") if n in grid)]
         chosen: dict[str, str] = {}
         for key, requested in values.items():
@@ -192,12 +192,13 @@ class ReportData:
             if column in chosen:
                 raise InputError(f"{key}={value}: given twice, as {chosen[column]} too")
             chosen[column] = str(key)
-            shown = grid[column].map(plain)
+            cells = grid if value != plain(None) or column not in self.parameters else read
+            shown = cells[column].map(plain)
             same = shown.map(_number_or_word) == _number_or_word(value)
             if not same.any():
                 present = ", ".join(shown.unique()[:12])
                 raise InputError(f"{key}={value}: no row has this value; its values are {present}")
-            grid = grid[same]
+            grid, read = grid[same], read[same]
         return ReportData(self.runs, grid, self.details)
 
 

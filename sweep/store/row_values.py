@@ -13,6 +13,9 @@ from core.keys import REPEATS, key_of
 from core.parameters import Parameter, column_of
 from sweep.store.schema import IDENTITY, OUTCOME, Row
 
+NULL = "null"
+"""A value of a key that is read and has none, as the command line has it."""
+
 
 def parameter_columns(rows: Sequence[Row]) -> list[str]:
     """Return the columns of parameters, without those of `REPEATS`."""
@@ -42,10 +45,16 @@ def is_default(row: Row, column: str) -> bool:
     if value is None:
         return True
     return any(
-        value == parameter.default
+        _without_word(value) == parameter.default
         for parameter in _declared(row["scheduler"], row["engine"], row["workload"], column)
-        if parameter.is_read({k: value_of(row, column_of(k)) for k, _ in parameter.when})
+        if parameter.is_read(
+            {k: _without_word(value_of(row, column_of(k))) for k, _ in parameter.when}
+        )
     )
+
+
+def _without_word(value: Any) -> Any:
+    return None if isinstance(value, str) and value == NULL else value
 
 
 @cache
@@ -63,8 +72,17 @@ def value_of(row: Row, name: str) -> Any:
     return None if isinstance(value, float) and math.isnan(value) else value
 
 
+def value_text(value: Any) -> str:
+    """Return a value of a key as the command line has it, ``null`` included.
+
+    >>> value_text(None), value_text(2.0), value_text(True)
+    ('null', '2', 'true')
+    """
+    return NULL if value is None else shown_value(value)
+
+
 def shown_value(value: Any) -> str:
-    """Return a value as the command line has it."""
+    """Return a cell of a row as the tables have it: a dash where it is empty."""
     if value is None:
         return "–"
     if isinstance(value, bool):

@@ -100,11 +100,15 @@ def without(table: pa.Table, ids: Any) -> pa.Table:
 
 
 def united(new: pa.Table, old: pa.Table) -> pa.Table:
-    """Return the rows of both grids without repetitions, the new ones first, numbered from 0."""
+    """Return the rows of both grids without repetitions, the new ones first, numbered from 0.
+
+    A new row replaces an old one that asks for the same, also where it leads to another point:
+    the old point ran with a trace file or with code that has changed since.
+    """
     index = new.schema.get_field_index("grid_row")
     rows = pa.concat_tables([new, old])
     rows = rows.set_column(index, new.schema.field(index), pa.array(np.arange(len(rows))))
-    content = [name for name in new.schema.names if name != "grid_row"]
+    content = [n for n in new.schema.names if n not in ("grid_row", "point_id", "trace_id")]
     first = rows.group_by(content, use_threads=False).aggregate([("grid_row", "min")])
     kept = rows.take(first["grid_row_min"].sort())
     return kept.set_column(index, new.schema.field(index), pa.array(np.arange(len(kept))))

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import re
 import shlex
 import signal
-import socket
 import subprocess
-import sys
 import time
-import uuid
 from collections.abc import Iterator
-from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -22,8 +17,8 @@ import yaml
 from sweep import load
 from sweep.cli.main import register
 from sweep.cli.request import read_request
-from sweep.execution.ray_cleanup import Guard, watch
 from tests.paths import ROOT
+from tests.ray_nodes import free_port, listens, ray_environment, run
 
 TEXT = (ROOT / "docs" / "cluster.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```(\w+)\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
@@ -31,16 +26,22 @@ SCRIPTS = [text for kind, text in BLOCKS if kind == "sh"]
 
 
 def block(name: str) -> str:
-    found = re.search(rf"<!-- {name} -->\n```\w+\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
-    assert found is not None
-    return found[1]
+    match = re.search(rf"<!-- {name} -->\n```\w+\n(.*?)^```$", TEXT, re.MULTILINE | re.DOTALL)
+    assert match is not None
+    return match[1]
+
+
+def scripts_below(heading: str) -> list[str]:
+    """Return the shell scripts of a section."""
+    section = TEXT.split(f"\n## {heading}\n")[1].split("\n## ")[0]
+    return re.findall(r"^```sh\n(.*?)^```$", section, re.MULTILINE | re.DOTALL)
 
 
 def commands(text: str, program: str) -> list[list[str]]:
     """Return the arguments of a program wherever a script calls it, also within quotes."""
     for before, after in (("\\\n", " "), ("$SLURM_CPUS_PER_TASK", "16"), ("$head", "head.example")):
         text = text.replace(before, after)
-    word = r"(?:'[^'\n]*'|[^\n'&;])"
+    word = r"(?:'[^'\n]*'|[^\n'&;>])"
     calls = re.findall(rf"(?:^|[\s/'])({re.escape(program)} {word}+)", text, re.MULTILINE)
     return [shlex.split(call)[len(shlex.split(program)) :] for call in calls]
 
@@ -59,7 +60,7 @@ def test_there_is_something_to_check() -> None:
     assert {kind for kind, _ in BLOCKS} == {"sh", "yaml"}
     assert len(SCRIPTS) >= 5
     calls = [words[0] for text in SCRIPTS for words in commands(text, "ray")]
-    assert {"start", "up", "exec", "rsync-down", "down", "job"} <= set(calls)
+    assert {"start", "get-auth-token", "up", "exec", "rsync-down", "down", "job"} <= set(calls)
     assert sum(len(commands(text, "python -m sweep")) for text in SCRIPTS) == 4
 
 
@@ -78,7 +79,7 @@ def test_ray_knows_these_options(words) -> None:
     ray_understands(words)
 
 
-def test_an_option_that_ray_does_not_know_is_found() -> None:
+def test_an_option_that_ray_does_not_know_is_refused() -> None:
     import click
 
     with pytest.raises(click.UsageError):
@@ -90,9 +91,9 @@ def test_an_option_that_ray_does_not_know_is_found() -> None:
 )
 def test_sweeps_are_understood(words) -> None:
     register()
-    _, settings = read_request(words)
-    assert settings["ray.address"]
-    assert settings["output.dir"]
+    _, options = read_request(words)
+    assert options["ray.address"]
+    assert options["output.dir"]
 
 
 # -- ray up ---------------------------------------------------------------------------------------
@@ -115,8 +116,11 @@ def test_the_cluster_file_is_valid() -> None:
         ray_understands(words)
     assert "--port=6379" in starts[0][-1]
     assert "--address=$RAY_HEAD_IP:6379" in starts[1][-1]
-    (mount,) = config["file_mounts"]
-    assert mount == "/home/ubuntu/coflow-sweep"
+    assert all("RAY_AUTH_MODE=token" in commands[-1] for commands in starts)
+    code, token = config["file_mounts"].items()
+    assert code[0] == "/home/ubuntu/coflow-sweep"
+    assert token[0] == "/home/ubuntu/.ray/auth_token"
+    assert token[1].endswith("/.ray/auth_token")
     assert any("~/coflow-sweep" in command for command in config["setup_commands"])
     workers = config["available_node_types"]["worker"]
     assert workers["min_workers"] <= workers["max_workers"] <= config["max_workers"]
@@ -125,7 +129,7 @@ def test_the_cluster_file_is_valid() -> None:
 @pytest.mark.parametrize(
     ("key", "value"), [("max_worker", 4), ("max_workers", "four"), ("head_node_type", 1)]
 )
-def test_a_cluster_file_that_is_wrong_is_found(key, value) -> None:
+def test_a_cluster_file_that_is_wrong_is_refused(key, value) -> None:
     import jsonschema
 
     with pytest.raises((jsonschema.ValidationError, ValueError, KeyError)):
@@ -153,7 +157,10 @@ def test_the_manifest_has_what_the_operator_reads() -> None:
     assert spec.keys() == {"entrypoint", "shutdownAfterJobFinishes", "rayClusterSpec"}
     assert spec["shutdownAfterJobFinishes"] is True
     cluster = spec["rayClusterSpec"]
-    assert cluster.keys() == {"enableInTreeAutoscaling", "headGroupSpec", "workerGroupSpecs"}
+    assert cluster.keys() == {
+        *("authOptions", "enableInTreeAutoscaling", "headGroupSpec", "workerGroupSpecs")
+    }
+    assert cluster["authOptions"] == {"mode": "token"}
     head, (workers,) = cluster["headGroupSpec"], cluster["workerGroupSpecs"]
     assert head.keys() == {"rayStartParams", "template"}
     assert workers.keys() == {
@@ -169,44 +176,53 @@ def test_the_manifest_has_what_the_operator_reads() -> None:
     assert len(images) == 1
     register()
     assert spec["entrypoint"].startswith("python -m sweep ")
-    _, settings = read_request(shlex.split(spec["entrypoint"])[3:])
-    assert str(settings["output.dir"]).startswith("s3://")  # a pod's disk goes with it
+    _, options = read_request(shlex.split(spec["entrypoint"])[3:])
+    assert str(options["output.dir"]).startswith("s3://")  # a pod's disk goes with it
 
 
 # -- really run -----------------------------------------------------------------------------------
 
 
-def free_port() -> int:
-    with closing(socket.socket()) as listener:
-        listener.bind(("127.0.0.1", 0))
-        return int(listener.getsockname()[1])
-
-
-def listens(port: int) -> bool:
-    with closing(socket.socket()) as caller:
-        return not caller.connect_ex(("127.0.0.1", port))
-
-
 @pytest.fixture
-def own_ray(tmp_path) -> Iterator[dict[str, str]]:
-    """Return an environment in which Ray has a directory of its own; end what starts in it."""
-    if not Guard.possible():
-        pytest.skip("no /proc")
-    mark = uuid.uuid4().hex
-    short = Path("/tmp") / f"ray-{mark[:8]}"  # a socket's path is short
-    environment = {k: v for k, v in os.environ.items() if not k.startswith("RAY_")}
-    yield environment | {
-        "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}",
-        "PYTHONPATH": str(ROOT),
-        "RAY_TMPDIR": str(short),
-        "RAY_USAGE_STATS_ENABLED": "0",
-        # Ray asks for a token wherever it finds one on the machine: this cluster has its own.
-        "RAY_AUTH_MODE": "token",
-        "RAY_AUTH_TOKEN": mark,
-        "RECIPE": mark,
-    }
-    assert watch(f"RECIPE={mark}", set(), calm=3, look_s=0.1, longest_s=20)
-    subprocess.run(["rm", "-rf", str(short)], check=True)
+def own_ray() -> Iterator[dict[str, str]]:
+    with ray_environment() as environment:
+        yield environment
+
+
+def program(directory: Path, name: str, text: str) -> None:
+    (directory / name).write_text(f"#!/bin/bash\n{text}\n")
+    (directory / name).chmod(0o755)
+
+
+def ports(text: str, port: int) -> str:
+    return text.replace("head.example", "127.0.0.1").replace("6379", str(port))
+
+
+COUNT = "import ray; ray.init(address='auto', logging_level=50); print(len(ray.nodes()))"
+
+
+def test_machines_of_ones_own_join_and_sweep(tmp_path, own_ray) -> None:
+    """Two machines, as two homes and two directories of Ray; scp copies from one to the other."""
+    head_script, node_script = scripts_below("On machines of your own")
+    port, home = free_port(), Path(own_ray["RAY_TMPDIR"]) / "2"
+    home.mkdir()
+    program(tmp_path, "scp", f'cp "{own_ray["HOME"]}/${{1#127.0.0.1:}}" "$2"')
+    head = own_ray | {"PATH": f"{tmp_path}:{own_ray['PATH']}"}
+    node = head | {"HOME": str(home), "RAY_TMPDIR": str(home)}
+    for environment, script in ((head, head_script), (node, node_script)):
+        done = run(environment, "bash", "-ec", ports(script, port))
+        assert done.returncode == 0, done.stdout + done.stderr
+    done = run(head | {"RAY_AUTH_MODE": "token"}, "python", "-c", COUNT)
+    assert done.stdout.split()[-1:] == ["2"], done.stdout + done.stderr
+    words = ("-m", "sweep", "scheduler=asebf", "workload=toy")
+    for name, environment, address in (
+        ("here", head, "auto"),
+        ("there", node, f"127.0.0.1:{port}"),
+    ):
+        where = (f"ray.address={address}", f"output.dir={name}")
+        done = run(environment, "python", *words, *where, cwd=tmp_path)
+        assert (done.returncode, done.stderr) == (0, ""), done.stdout
+        assert load(tmp_path / name)["status"].tolist() == ["ok"]
 
 
 STUBS = {
@@ -231,8 +247,7 @@ def test_the_slurm_script_runs(tmp_path, own_ray) -> None:
     (tmp_path / ".venv" / "bin").mkdir(parents=True)
     (tmp_path / ".venv" / "bin" / "activate").touch()
     for name, text in STUBS.items():
-        (tmp_path / name).write_text(f"#!/bin/bash\n{text}\n")
-        (tmp_path / name).chmod(0o755)
+        program(tmp_path, name, text)
     script = block("slurm").replace("6379", str(free_port()))
     script = script.replace("scheduler=asebf,aalo", "scheduler=asebf,aalo workload.coflows=30")
     job = {
@@ -241,12 +256,13 @@ def test_the_slurm_script_runs(tmp_path, own_ray) -> None:
         "SLURM_CPUS_PER_TASK": "1",
         "PATH": f"{tmp_path}:{own_ray['PATH']}",
     }
-    with (tmp_path / "said").open("wb") as said:
+    output = tmp_path / "output"
+    with output.open("wb") as file:
         process = subprocess.Popen(
-            ["bash", "-c", script], cwd=tmp_path, env=own_ray | job, stdout=said, stderr=said
+            ["bash", "-c", script], cwd=tmp_path, env=own_ray | job, stdout=file, stderr=file
         )
     code = process.wait(timeout=300)
-    assert code == 0, (tmp_path / "said").read_text()
+    assert code == 0, output.read_text()
     assert load(tmp_path / "outputs" / "mine")["status"].tolist() == ["ok", "ok"]
     driver, head, workers = sorted((tmp_path / "calls").read_text().splitlines())
     assert "-w 127.0.0.1 ray start --head" in head
@@ -258,42 +274,37 @@ def test_the_slurm_script_runs(tmp_path, own_ray) -> None:
 def test_a_job_is_submitted(tmp_path, own_ray) -> None:
     """To a head on this machine, from the project's directory."""
     pytest.importorskip("aiohttp_cors", reason="ray job submit needs ray[default]")
-    port, board = free_port(), free_port()
-    with (tmp_path / "said").open("wb") as said:
+    board, output = free_port(), tmp_path / "output"
+    token = run(own_ray, "ray", "get-auth-token", "--generate")
+    assert token.returncode == 0, token.stderr
+    with output.open("wb") as file:
         head = subprocess.Popen(
             [
-                *("ray", "start", "--head", f"--port={port}", "--num-cpus=1", "--block"),
-                *(f"--dashboard-port={board}", f"--temp-dir={own_ray['RAY_TMPDIR']}"),
-                *(
-                    f"--dashboard-agent-listen-port={free_port()}",
-                    f"--ray-client-server-port={free_port()}",
-                ),
+                *("ray", "start", "--head", f"--port={free_port()}", "--num-cpus=1", "--block"),
+                *(f"--dashboard-port={board}", f"--temp-dir={own_ray['RAY_TMPDIR']}/ray"),
+                f"--dashboard-agent-listen-port={free_port()}",
             ],
             cwd=tmp_path,
-            env=own_ray,
-            stdout=said,
-            stderr=said,
+            env=own_ray | {"RAY_AUTH_MODE": "token"},
+            stdout=file,
+            stderr=file,
         )
     deadline = time.monotonic() + 90
     while not listens(board):
-        assert head.poll() is None, (tmp_path / "said").read_text()
+        assert head.poll() is None, output.read_text()
         assert time.monotonic() < deadline
         time.sleep(0.5)
-    (words,) = (w for text in SCRIPTS for w in commands(text, "ray") if w[0] == "job")
-    place = {"http://head.example:8265": f"http://127.0.0.1:{board}", "/data": str(tmp_path)}
-    for before, after in place.items():
-        assert any(before in word for word in words)
-        words = [word.replace(before, after) for word in words]
+    (script,) = scripts_below("`ray job submit`")
+    changes = {
+        "http://head.example:8265": f"http://127.0.0.1:{board}",
+        "/data": str(tmp_path),
+        "scheduler=asebf,aalo": "scheduler=asebf,aalo workload.coflows=30",
+    }
+    for before, after in changes.items():
+        assert before in script
+        script = script.replace(before, after)
     environment = {k: v for k, v in own_ray.items() if k != "PYTHONPATH"}
-    done = subprocess.run(
-        ["ray", *words, "workload.coflows=30"],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=200,
-        check=False,
-    )
+    done = run(environment, "bash", "-ec", script)
     assert done.returncode == 0, done.stdout + done.stderr
     assert load(tmp_path / "mine")["status"].tolist() == ["ok", "ok"]
     head.send_signal(signal.SIGTERM)

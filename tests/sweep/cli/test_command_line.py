@@ -156,7 +156,7 @@ def test_a_blank_after_a_comma_inside_quotes_is_allowed(capsys) -> None:
 def test_environment_variables_are_values(monkeypatch, capsys) -> None:
     monkeypatch.setenv("BASES", "3")
     assert main([*PLAN, "queue.base=${oc.env:BASES}", "queue.count='${oc.env:BASES}'"]) == 0
-    assert "queue.base=3.0 queue.count=3" in capsys.readouterr().out
+    assert "queue.base=3 queue.count=3" in capsys.readouterr().out
 
 
 # ---- what is missing -----------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from sweep.console import final_summary
 from sweep.execution.driver import run_sweep
 from sweep.grid.plan import Plan, make_plan
 from sweep.store import DatasetWriter, load, read_manifest
+from tests.commands import here
 from tests.paths import ROOT
 
 WORDS = (
@@ -179,3 +180,15 @@ def test_a_sweep_goes_on_when_its_output_is_closed(tmp_path, lines: int) -> None
     table = load(tmp_path / "d")
     assert (table["status"] == "ok").all()
     assert read_manifest(tmp_path / "d")["state"] == "complete"
+
+
+def test_a_null_beside_a_value_is_a_column(tmp_path) -> None:
+    """`queue.weights=null` is read, and not the other line's value."""
+    weights = 'queue.weights=null,"3 2 1"'
+    words = ("scheduler=aalo", "workload=toy", "queue.between=wfq", "queue.count=3", weights)
+    done = here(*words, "executor=local", cwd=tmp_path)
+    (header,) = [line for line in done.stdout.splitlines() if line.startswith("scheduler ")]
+    assert "queue.weights" in header
+    cells = [line.split()[1] for line in done.stdout.splitlines() if line.startswith("aalo ")]
+    assert cells[0] == "null"
+    assert "queue.weights: null, 3 2 1" in done.stdout

@@ -75,10 +75,10 @@ def test_the_code_travels_and_nodes_come_and_go(cluster, tmp_path) -> None:
         import ray
 
         # On this one machine the driver's own copy is found first; another has only these.
-        travelled = [place for place in sys.path if "runtime_resources" in place]
-        found = [n for n in ("conf", "core", "sweep") if PathFinder.find_spec(n, travelled)]
+        travelled = [path for path in sys.path if "runtime_resources" in path]
+        packages = [n for n in ("conf", "core", "sweep") if PathFinder.find_spec(n, travelled)]
         with (tmp_path / ray.get_runtime_context().get_node_id()).open("a") as file:
-            file.write(f"{' '.join(found)}\n")
+            file.write(f"{' '.join(packages)}\n")
         time.sleep(0.2)
 
     first = {node.node_id for node in cluster.list_all_nodes()}
@@ -144,14 +144,14 @@ def test_a_workload_is_built_once_and_kept_once_on_a_node(cluster, monkeypatch) 
         monkeypatch.setattr(ray_executor, "build_trace", build)
         monkeypatch.setattr(ray, "put", put)
         rows = rows_of(executor(todo, frozenset()))
-        places = [where["node_ids"] for where in get_object_locations(kept).values()]
+        nodes_of = [where["node_ids"] for where in get_object_locations(kept).values()]
     assert {row["status"] for row in rows.values()} == {"ok"}
     assert sorted(built) == sorted({point.trace_id for point in todo})
-    assert len(places) == 2
-    for where in places:
+    assert len(nodes_of) == 2
+    for where in nodes_of:
         assert len(where) == len(set(where))
         assert set(where) <= nodes
-    assert {node for where in places for node in where} == nodes
+    assert {node for where in nodes_of for node in where} == nodes
 
 
 def machine_code(cache: Path) -> dict[str, int]:
@@ -163,18 +163,18 @@ def test_a_new_start_of_ray_compiles_nothing(tmp_path, monkeypatch) -> None:
     """Each start brings the code to a new place; one process of a machine compiles a kernel."""
     cache = tmp_path / "cache"
     monkeypatch.setenv("COFLOW_SWEEP_CACHE", str(cache))
-    found = []
+    compiled = []
     for name in ("first", "second"):
         code = tmp_path / f"code-{name}"
         for package in ("conf", "core", "sweep"):
             shutil.copytree(ROOT / package, code / package, copy_function=shutil.copyfile)
         with several_nodes(monkeypatch, workers=1) as cluster:
             sweep_there(tmp_path, name, f"ray.address={cluster.address}", code)
-        found.append(machine_code(cache))
+        compiled.append(machine_code(cache))
     sweep_there(tmp_path, "here", "executor=local")
-    found.append(machine_code(cache))
-    assert found[0]
-    assert found[0] == found[1] == found[2]
+    compiled.append(machine_code(cache))
+    assert compiled[0]
+    assert compiled[0] == compiled[1] == compiled[2]
 
 
 @pytest.mark.slow

@@ -60,3 +60,10 @@ def test_a_key_given_twice_is_refused(tmp_path: Path, capsys: pytest.CaptureFixt
     assert said.count("\n") == 1
     assert "scheduler is given twice" in said
     assert not (tmp_path / "r").exists()
+
+
+def test_a_dash_selects_points_that_do_not_read_the_key(tmp_path: Path) -> None:
+    """Varys reads no width, though the grid asks for one in each of its rows."""
+    run = sweep(tmp_path / "run", "scheduler=varys,asebf", "width=sender,max", "workload=toy")
+    grid = open_runs([run]).where({"width": "–"}).grid
+    assert set(grid["scheduler"]) == {"varys"}

@@ -58,7 +58,9 @@ def coflows(n: int = 3) -> dict[str, Any]:
 
 def grid(*point_ids: str, **values: Any) -> list[dict[str, Any]]:
     keep = set(points_schema(PARAMETERS).names)
-    rows = [{k: v for k, v in row(p, **values).items() if k in keep} for p in point_ids]
+    # Rows of a grid that ask for the same are one.
+    rows = [row(p, **{"workload_path": p, **values}) for p in point_ids]
+    rows = [{k: v for k, v in r.items() if k in keep} for r in rows]
     return [{**r, "grid_row": i} for i, r in enumerate(rows)]
 
 

@@ -242,3 +242,14 @@ def test_manifest_carries_the_schema_version(tmp_path):
         assert dataset.read_manifest() == {"schema_version": 1}
         dataset.write_manifest({"command": "python -m sweep", "schema_version": 99})
     assert read_manifest(tmp_path / "d") == {"command": "python -m sweep", "schema_version": 1}
+
+
+def test_a_row_whose_point_has_changed_takes_the_place_of_the_old_one(tmp_path):
+    """As after an edit of the scheduler: the same row leads to another point."""
+    path = tmp_path / "d"
+    for point_id in ("old", "new"):
+        with opened(path) as dataset:
+            dataset.write_points(grid(point_id, "b", workload_path=None, seed=3)[:1], point_id)
+            dataset.add(row(point_id))
+    assert points(path)["point_id"] == ["new"]
+    assert sorted(glob_ids(path)) == ["new", "old"]
