@@ -43,7 +43,9 @@ def kernel_sources() -> tuple[Path, ...]:
 
     These are the modules that import this one, and what they import from ``core``, and so on.
     """
-    files = {path: path.read_text(encoding="utf-8") for path in sorted(_ROOT.rglob("*.py"))}
+    # A file that an editor has left, or in another encoding, holds no kernel.
+    paths = [p for p in sorted(_ROOT.rglob("*.py")) if p.is_file() and not p.name.startswith(".")]
+    files = {path: path.read_text(encoding="utf-8", errors="replace") for path in paths}
     imports = {path: set(_imported(text)) for path, text in files.items()}
     modules = {path for path, used in imports.items() if Path(__file__) in used}
     modules.add(Path(__file__))

@@ -89,10 +89,12 @@ class PlainStream(io.TextIOBase):
 
     def isatty(self) -> bool:
         """Whether the stream is a terminal."""
-        return self._stream.isatty()
+        return self._stream is not None and self._stream.isatty()
 
     def fileno(self) -> int:
         """Return the stream's file."""
+        if self._stream is None:
+            raise io.UnsupportedOperation("fileno")
         return self._stream.fileno()
 
 

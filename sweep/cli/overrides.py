@@ -144,6 +144,10 @@ def _interval(value: Any) -> Interval | None:
     """Return an ``interval()``, tagged ``log`` or not, of Hydra's grammar."""
     if not isinstance(value, IntervalSweep) or value.start is None or value.end is None:
         return None
+    if unknown := sorted(map(str, value.tags - {"log"})):
+        raise GridError(
+            f"tag({unknown[0]},interval(…)): the only tag is log, as in tag(log,interval(1,100))"
+        )
     return Interval(float(value.start), float(value.end), log="log" in value.tags)
 
 

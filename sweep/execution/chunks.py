@@ -115,7 +115,7 @@ class ChunkQueue:
             name = self._next.trace_id
             try:
                 self._trace, self._trace_id = self.prepare(self._next), name
-            except Exception as error:
+            except (Exception, SystemExit) as error:
                 while self._next is not None and self._next.trace_id == name:
                     yield failed(self._pop(self._next), error)
         if self._next is not None:

@@ -65,7 +65,7 @@ def _one_by_one(
         first = next(group)
         try:
             trace = build_trace(first)
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             yield from (failed(point, error) for point in chain([first], group))
             continue
         for point in chain([first], group):

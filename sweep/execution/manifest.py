@@ -50,7 +50,7 @@ def _versions(packages: Sequence[str]) -> dict[str, str | None]:
 
 def _git_commit() -> str | None:
     """Return the commit of the code that runs; None outside a checkout."""
-    root = Path(__file__).resolve().parent.parent
+    root = Path(__file__).resolve().parents[2]
     if not (root / ".git").exists():
         return None
     try:

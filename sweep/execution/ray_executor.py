@@ -186,16 +186,25 @@ class RayExecutor:
         import ray
 
         if self._guard is None:
-            ray.shutdown()
+            self._shut_down(ray)
         else:
             late = threading.Timer(SHUTDOWN_S, self._guard.end_marked)
             late.daemon = True
             late.start()
-            ray.shutdown()
+            self._shut_down(ray)
             late.cancel()
             self._guard.close()
         self._over.set()
         self._thread.join()
+
+    def _shut_down(self, ray: Any) -> None:
+        """Shut Ray down beside this thread, which takes back the signals that Ray lets go."""
+        down = threading.Thread(target=ray.shutdown, daemon=True)
+        down.start()
+        while down.is_alive():
+            self._stop_requested()
+            down.join(LOOK_S)
+        self._stop_requested()
 
     def __call__(
         self, points: Sequence[Point], details: Details

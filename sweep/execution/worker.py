@@ -88,7 +88,7 @@ def run_point(point: Point, trace: Trace, details: Details) -> Result:
             outcome = registry.simulate(trace, point.engine, point.scheduler, point.values)
         row = point.columns() | {"status": "ok"} | summarise(trace, outcome)
         tables = _detail_tables(trace, outcome, details)
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         return failed(point, error)
     row |= {"wall_s": time.perf_counter() - began, "host": platform.node()}
     return Result(row, tables, tuple(notes))
@@ -146,7 +146,7 @@ _warmed: set[tuple[str, str]] = set()
 def warm_once(points: Iterable[Point]) -> None:
     """Load kernels before the clock of a point runs."""
     new = {(p.engine, p.scheduler) for p in points} - _warmed
-    with contextlib.suppress(Exception):  # the points will say what is wrong
+    with contextlib.suppress(Exception, SystemExit):  # the points will say what is wrong
         warm(new)
         _warmed.update(new)
 

@@ -67,6 +67,12 @@ class Folder:
     def at(cls, directory: str | os.PathLike[str]) -> Folder:
         """Return the folder at a local path or at a URI that pyarrow knows."""
         shown = os.fspath(directory)
+        try:
+            shown.encode()
+        except UnicodeEncodeError:
+            raise StoreError(
+                f"{shown!a}: this name is not UTF-8; give the directory another name"
+            ) from None
         if "://" not in shown:
             root = os.path.abspath(os.path.expanduser(shown))  # noqa: PTH100, PTH111
             return cls(pafs.LocalFileSystem(), root, shown)

@@ -86,3 +86,18 @@ def test_a_closed_pipe(toy: Path, tmp_path: Path) -> None:
     os.close(write)
     assert (code, err) == (0, "")
     assert (tmp_path / "report/index.html").exists()
+
+
+def test_a_process_without_a_console_runs(tmp_path) -> None:
+    """As started by a daemon that closes standard output."""
+    command = [sys.executable, "-m", "sweep", "workload=toy", "scheduler=aalo", "executor=local"]
+    done = subprocess.run(
+        ["sh", "-c", 'exec "$@" >&-', "sh", *command, "output.dir=d"],
+        cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (tmp_path / "d" / "manifest.json").exists()

@@ -227,3 +227,14 @@ def test_the_hash_changes_with_a_source(monkeypatch, tmp_path):
 def test_warm_takes_schedulers():
     ENGINE.warm([schedulers()["aalo"], schedulers()["pfp"]])
     ENGINE.warm([])
+
+
+def test_files_that_hold_no_kernel_are_no_obstacle(tmp_path, monkeypatch) -> None:
+    """An editor's lock, a directory, a file in another encoding."""
+    (tmp_path / ".#mine.py").symlink_to("nobody@nowhere")
+    (tmp_path / "folder.py").mkdir()
+    (tmp_path / "latin.py").write_bytes("# -*- coding: latin-1 -*-\n# é\n".encode("latin-1"))
+    (tmp_path / "jit.py").write_text("")
+    monkeypatch.setattr(jit, "_ROOT", tmp_path)
+    monkeypatch.setattr(jit, "__file__", str(tmp_path / "jit.py"))
+    assert jit.kernel_sources() == (tmp_path / "jit.py",)

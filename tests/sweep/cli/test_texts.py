@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from core.errors import InputError
 from core.parameters import Parameter
+from sweep.cli.main import main
 from sweep.cli.overrides import read_overrides, text_keys
 from sweep.cli.request import read_request
 from sweep.grid.plan import make_plan
@@ -126,3 +127,10 @@ def test_a_number_in_quotes_is_a_number_for_a_number_and_text_for_a_text() -> No
     for bad in ("1", "yes", ""):
         with pytest.raises(InputError):
             flag.check(bad)
+
+
+def test_only_log_is_a_tag_of_an_interval(capsys) -> None:
+    assert (
+        main(["queue.base=tag(Log,interval(1.5,5))", "sweep.sample=2", "sweep.dry_run=true"]) == 2
+    )
+    assert "tag(Log,interval(…)): the only tag is log" in capsys.readouterr().err

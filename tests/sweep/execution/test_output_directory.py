@@ -1,6 +1,7 @@
 """Where a dataset goes, and which one ``outputs/latest`` is."""
 
 import json
+import os
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
@@ -9,8 +10,10 @@ from pathlib import Path
 import pytest
 
 from core.errors import StoreError
-from sweep.execution import output_directory
+from sweep.execution import manifest, output_directory
 from sweep.execution.output_directory import fresh_directory, point_latest_at
+from sweep.store.files import Folder
+from tests.paths import ROOT
 
 START = "2026-01-01T10:00:00+00:00"
 
@@ -91,3 +94,19 @@ def test_outputs_that_cannot_be_made_end_with_what_to_do():
     Path("outputs").write_text("")
     with pytest.raises(StoreError, match=r"cannot create a directory .* set output\.dir"):
         fresh_directory()
+
+
+def test_a_name_that_is_not_utf_8_is_refused() -> None:
+    with pytest.raises(StoreError, match="not UTF-8; give the directory another name"):
+        Folder.at(os.fsdecode(b"bad\xffdir"))
+
+
+def test_the_manifest_names_the_commit() -> None:
+    commit = manifest._git_commit()
+    if not (ROOT / ".git").exists():
+        assert commit is None
+    else:
+        words = ["git", "-C", str(ROOT), "rev-parse", "HEAD"]
+        head = subprocess.run(words, capture_output=True, text=True, check=True).stdout.strip()
+        assert commit is not None
+        assert commit.removesuffix("-dirty") == head

@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 
+from sweep import load
 from tests.dropped_in import command, drop
 from tests.paths import ROOT
 
@@ -179,3 +180,20 @@ def test_a_broken_figure_takes_no_other_with_it(tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
     assert re.search(r"figure mine cannot be used: \S+mine\.py line 2: FIGURE is ", done.stderr)
     assert "average_cct" in done.stdout
+
+
+def test_a_rule_that_leaves_is_an_error_row(tmp_path: Path) -> None:
+    """`sys.exit()` in a rule ends its point, not the sweep."""
+    write(tmp_path, imports="import sys", key="sys.exit(0)")
+    words = (
+        "scheduler=mine,aalo",
+        "workload=toy",
+        "executor=local",
+        f"output.dir={tmp_path / 'd'}",
+    )
+    done = command(tmp_path / "files", "sweep", *words)
+    assert done.returncode == 1, done.stdout + done.stderr
+    table = load(tmp_path / "d").set_index("scheduler")
+    assert dict(table["status"]) == {"mine": "error", "aalo": "ok"}
+    assert table["error"]["mine"].startswith("SystemExit: 0 (")
+    assert "mine.py line" in table["error"]["mine"]
