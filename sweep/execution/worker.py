@@ -22,7 +22,7 @@ from core.notes import collected
 from core.outcome import Outcome
 from core.schedulers import schedulers
 from core.trace import Trace
-from core.watch import coflows_done
+from core.watch import coflows_done, unwatch
 from sweep.grid.point import Point
 
 REPORT_S = 0.1
@@ -149,6 +149,7 @@ def warm_once(points: Iterable[Point]) -> None:
     with contextlib.suppress(Exception, SystemExit):  # the points will say what is wrong
         warm(new)
         _warmed.update(new)
+    unwatch()  # a point has not begun
 
 
 class _Begun(NamedTuple):

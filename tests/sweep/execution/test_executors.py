@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import time
 from collections.abc import Iterator, Sequence
 from typing import Any
@@ -77,7 +78,9 @@ def test_a_point_that_raises_is_a_row_and_the_rest_go_on(points, monkeypatch) ->
     rows = rows_of(local.run_locally(points, details=frozenset())).values()
     assert {r["scheduler"] for r in rows if r["status"] == "error"} == {"varys"}
     failed = next(r for r in rows if r["status"] == "error")
-    assert failed["error"] == "ZeroDivisionError: by hand"
+    assert re.fullmatch(
+        r"ZeroDivisionError: by hand \(test_executors\.py line \d+\)", failed["error"]
+    )
     assert "sometimes" in failed["traceback"]
     assert len(rows) == len(points)
 
@@ -252,7 +255,8 @@ def test_a_workload_is_prepared_when_its_first_point_is_due(points) -> None:
 
     work = ChunkQueue(points, prepare, size=3)
     *bad, chunk = work.take(2)
-    assert [r.row["error"] for r in bad] == ["MemoryError: too large"] * 4
+    assert len(bad) == 4
+    assert all(r.row["error"].startswith("MemoryError: too large (") for r in bad)
     assert (len(chunk.points), chunk.trace) == (3, "trace")
     assert len(one(work).points) == 1
     assert work.empty

@@ -106,7 +106,9 @@ def test_a_filter_tells_null_from_not_read(data: ReportData) -> None:
     )
     both = in_memory(pd.concat([points(), toy], ignore_index=True))
     assert "toy" not in set(both.where({"shuffle.slots": "null"}).grid["workload"])
-    assert set(both.where({"shuffle.slots": "–"}).grid["workload"]) == {"toy"}
+    unread = both.where({"shuffle.slots": "–"}).grid
+    assert set(unread["workload"]) == {"toy", "shuffle_jobs"}
+    assert set(unread["shuffle_partitioner"].dropna()) == {"hash"}
     with pytest.raises(InputError, match=r"shuffle\.slots=3: no row has this value"):
         both.where({"shuffle.slots": 3})
 
