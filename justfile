@@ -23,5 +23,5 @@ lint:
 
 # Lines of core and sweep without the kernels that the tests reach in their own process, not compiled.
 coverage:
-    NUMBA_DISABLE_JIT=1 python -m coverage run -m pytest -n 0 -m "not slow and not ray and not browser" --hypothesis-profile=interpreted
+    NUMBA_DISABLE_JIT=1 python -m coverage run -m pytest -n 0 -m "not slow and not ray and not browser and not process" --hypothesis-profile=interpreted
     python -m coverage report

@@ -298,6 +298,7 @@ def scid_by_records(
     return np.sum(reference.Job(parts, buckets, hashed).place(plan, "hash", True, None)[0], axis=0)
 
 
+@pytest.mark.compiled
 @pytest.mark.parametrize("cells", [0, 10**6])
 def test_all_of_scid_is_that_of_single_records(cells: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Mean load of every bucket, smallest and largest over 300 seeds, within 5 standard errors."""
