@@ -21,6 +21,16 @@ del sys.argv[0]
 runpy.run_module(module, run_name="__main__", alter_sys=True)
 """
 
+HEAD = "from core.fluid import Ordered\nfrom core.schedulers import Scheduler\n"
+KEYED = (
+    "from core.parameters import Parameter\n"
+    + HEAD
+    + "K = Parameter({})\n"
+    + "SCHEDULER = Scheduler(name='mine', summary='', source='', info='clairvoyant',\n"
+    + "    rules={{'fluid': Ordered(lambda view, values: view.gamma_s, parameters=(K,))}})\n"
+)
+"""A scheduler with one parameter, whose arguments are to be filled in."""
+
 DEADLINE = """\
 from core.fluid import Ordered
 from core.parameters import Parameter

@@ -33,10 +33,10 @@ from sweep.plain_text import PlainStream
 from sweep.store import DatasetWriter
 
 Options = Mapping[str, Value]
+"""How the sweep runs and where it goes, by key."""
 
 MOST_NOTES = 5
 """Notes of points that are printed."""
-"""How the sweep runs and where it goes, by key."""
 
 
 def run_sweep(grid: Grid, options: Options, command: Sequence[str]) -> int:

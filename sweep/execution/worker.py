@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import platform
+import sysconfig
 import threading
 import time
 import traceback
@@ -30,6 +31,9 @@ REPORT_S = 0.1
 
 SEND_S = 0.02
 """Seconds for the word that a point begins to leave a worker: the point may end it at once."""
+
+_CORE = Path(registry.__file__).parent
+_STDLIB = Path(sysconfig.get_path("stdlib"))
 
 PROGRESS_S = 1.0
 """Seconds between the messages of a worker that runs one long point."""
@@ -111,11 +115,22 @@ def failed(point: Point, error: BaseException) -> Result:
 
 
 def _raised_at(error: BaseException) -> str:
-    """Return the file and line that an error comes from; nothing if its text says enough."""
+    """Return the file and line that an error comes from; nothing if its text says enough.
+
+    The innermost line outside of installed libraries: what a rule hands them is its own doing.
+    """
     frames = traceback.extract_tb(error.__traceback__)
     if isinstance(error, CoflowSweepError) or not frames:
         return ""
-    return f" ({Path(frames[-1].filename).name} line {frames[-1].lineno})"
+    frame = next((f for f in reversed(frames) if not _is_library(f.filename)), frames[-1])
+    return f" ({Path(frame.filename).name} line {frame.lineno})"
+
+
+def _is_library(file: str) -> bool:
+    path = Path(file)
+    if _CORE in path.parents:
+        return False
+    return _STDLIB in path.parents or not {"site-packages", "dist-packages"}.isdisjoint(path.parts)
 
 
 def not_ok(point: Point, status: str, message: str, trace_back: str | None = None) -> Result:
@@ -135,8 +150,11 @@ def warm(kinds: Iterable[tuple[str, str]]) -> None:
     needed: dict[str, set[str]] = defaultdict(set)
     for engine, scheduler in kinds:
         needed[engine].add(scheduler)
-    for engine, names in needed.items():
-        registry.engines()[engine].warm(schedulers()[name] for name in sorted(names))
+    try:
+        for engine, names in needed.items():
+            registry.engines()[engine].warm(schedulers()[name] for name in sorted(names))
+    finally:
+        unwatch()  # what it has run is no point
 
 
 _warmed: set[tuple[str, str]] = set()
@@ -149,7 +167,6 @@ def warm_once(points: Iterable[Point]) -> None:
     with contextlib.suppress(Exception, SystemExit):  # the points will say what is wrong
         warm(new)
         _warmed.update(new)
-    unwatch()  # a point has not begun
 
 
 class _Begun(NamedTuple):

@@ -14,9 +14,10 @@ from core.errors import InputError, StoreError, nearest
 from core.keys import KIND, REPEATS, is_context, key_of
 from sweep.report.averages import drawable_gap, plain, settings_table
 from sweep.report.details import read_details
-from sweep.report.read_values import NOT_PARAMETERS, NULL, without_unread
+from sweep.report.read_values import NOT_PARAMETERS, without_unread
 from sweep.report.replicates import common_points, repeats_of, setting_numbers
 from sweep.store.files import DamagedError
+from sweep.store.row_values import NULL
 
 RUN = "run"
 
@@ -180,7 +181,7 @@ class ReportData:
         InputError
             A key that the dataset does not have, or a value that no row has.
         """
-        grid, read = self.grid, without_unread(self.grid)
+        grid = self.grid
         names = [*self.parameters, *(n for n in (*REPEATS, "status") if n in grid)]
         chosen: dict[str, str] = {}
         for key, requested in values.items():
@@ -192,13 +193,14 @@ class ReportData:
             if column in chosen:
                 raise InputError(f"{key}={value}: given twice, as {chosen[column]} too")
             chosen[column] = str(key)
-            cells = grid if value != plain(None) or column not in self.parameters else read
-            shown = cells[column].map(plain)
+            shown = grid[column].map(plain)
+            if value == plain(None) and column in self.parameters:
+                shown = without_unread(self.grid).loc[grid.index, column].map(plain)
             same = shown.map(_number_or_word) == _number_or_word(value)
             if not same.any():
                 present = ", ".join(shown.unique()[:12])
                 raise InputError(f"{key}={value}: no row has this value; its values are {present}")
-            grid, read = grid[same], read[same]
+            grid = grid[same]
         return ReportData(self.runs, grid, self.details)
 
 

@@ -8,7 +8,6 @@ not have there. Here the first is the word ``null``, as on the command line; the
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any
 
 import pandas as pd
 
@@ -16,9 +15,9 @@ from core.errors import InputError
 from core.keys import KIND, REPEATS, parameters
 from core.parameters import Parameter, column_of
 from core.registry import reads
+from sweep.store.row_values import NULL
 from sweep.store.schema import IDENTITY, OUTCOME
 
-NULL = "null"
 NOT_PARAMETERS = frozenset({*(c.name for c in IDENTITY), *OUTCOME, *REPEATS, "grid_row", "run"})
 
 
@@ -59,11 +58,6 @@ def with_nulls(grid: pd.DataFrame) -> pd.DataFrame:
         if word.any():
             grid = grid.assign(**{name: grid[name].astype(object).mask(word, NULL)})
     return grid
-
-
-def none_for_null(value: Any) -> Any:
-    """Return None for the word ``null``, any other value as it is."""
-    return None if isinstance(value, str) and value == NULL else value
 
 
 def without_unread(points: pd.DataFrame) -> pd.DataFrame:

@@ -174,6 +174,9 @@ def _grid(folder: Folder, planned: bool) -> pa.Table:
 
 def _details(folder: Folder, table: str) -> pa.Table:
     results = _results(folder).filter(pc.field("status") == "ok")
+    if POINTS in folder.names():  # not those that an edited file has replaced
+        points = folder.read_table(POINTS, ["point_id"])["point_id"]
+        results = results.filter(pc.is_in(results["point_id"], value_set=points))
     details = _all(folder, table)
     if details is None:
         raise no_details(folder, table)

@@ -45,15 +45,16 @@ def is_default(row: Row, column: str) -> bool:
     if value is None:
         return True
     return any(
-        _without_word(value) == parameter.default
+        none_for_null(value) == parameter.default
         for parameter in _declared(row["scheduler"], row["engine"], row["workload"], column)
         if parameter.is_read(
-            {k: _without_word(value_of(row, column_of(k))) for k, _ in parameter.when}
+            {k: none_for_null(value_of(row, column_of(k))) for k, _ in parameter.when}
         )
     )
 
 
-def _without_word(value: Any) -> Any:
+def none_for_null(value: Any) -> Any:
+    """Return None for the word ``null``, any other value as it is."""
     return None if isinstance(value, str) and value == NULL else value
 
 

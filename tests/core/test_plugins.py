@@ -23,7 +23,7 @@ from core.trace import Trace
 from core.workloads import workloads
 from core.workloads.custom import WORKLOAD as CUSTOM
 from core.workloads.toy import WORKLOAD as TOY
-from tests.dropped_in import drop
+from tests.dropped_in import HEAD, KEYED, drop
 
 SAMPLE = {"workload.coflows": 12, "workload.ports": 6}
 
@@ -131,15 +131,7 @@ def test_one_file_adds_a_scheduler(tmp_path, monkeypatch) -> None:
 
 
 GOOD_RULE = "rules={'fluid': Ordered(lambda view, values: view.gamma_s)}"
-HEAD = "from core.fluid import Ordered\nfrom core.schedulers import Scheduler\n"
 RECORD = HEAD + "SCHEDULER = Scheduler(name='mine', summary='', source='', info='blind', {})\n"
-KEYED = (
-    "from core.parameters import Parameter\n"
-    + HEAD
-    + "K = Parameter({})\n"
-    + "SCHEDULER = Scheduler(name='mine', summary='', source='', info='clairvoyant',\n"
-    + "    rules={{'fluid': Ordered(lambda view, values: view.gamma_s, parameters=(K,))}})\n"
-)
 BROKEN = {
     "syntax": ("x = 1\ndef key(view:\n", r"line 2: .*"),
     "import": ("\nimport no_such_module\n", r"line 2: ModuleNotFoundError: .*no_such_module.*"),

@@ -9,8 +9,8 @@ from sweep.report.averages import plain
 from sweep.report.data import ReportData
 from sweep.report.drawing.chart import Axis, Chart
 from sweep.report.figures._base import Figure, NothingToDrawError
-from sweep.report.read_values import none_for_null
 from sweep.report.schedule import NoScheduleError, schedule_of
+from sweep.store.row_values import none_for_null
 
 MOST = 12
 """Settings whose schedule is drawn."""

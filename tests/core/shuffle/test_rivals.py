@@ -10,12 +10,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import core.shuffle.keys
-from core.parameters import defaults
 from core.shuffle import (
     KeyCounts,
-    Partition,
     bucket_of,
-    draw,
     fos,
     from_matrix,
     from_table,
@@ -23,28 +20,13 @@ from core.shuffle import (
     murmur3,
 )
 from core.shuffle.greedy import least_loaded
-from core.shuffle.parameters import KEY_PARAMETERS
-from core.shuffle.partitioners import partitioners
 from core.shuffle.partitioners.aqe_skew import map_ranges
 from core.shuffle.partitioners.lpt_split import cut
 from core.shuffle.partitioners.range import bounds, sketch
 from core.shuffle.partitioners.salt import salted
 from core.shuffle.sample import draw_sample, reservoir_sizes
+from tests.core.shuffle.cases import job, run
 from tests.twins import shuffle as reference
-
-ALL = partitioners()
-SAMPLING = [n for n, p in ALL.items() if "shuffle.sampling_rate" in {q.key for q in p.parameters}]
-
-
-def job(records: int = 5000, splits: int = 5, seed: int = 1, **changes: Any) -> KeyCounts:
-    values = defaults(KEY_PARAMETERS) | {"shuffle.keys": 60, "shuffle.value_spread": 0.5}
-    values |= {f"shuffle.{k}": v for k, v in changes.items()}
-    return draw(values, records, splits, np.random.default_rng(seed))
-
-
-def run(name: str, data: KeyCounts, buckets: int, seed: int = 3, **changes: Any) -> Partition:
-    values = {f"shuffle.{k}": v for k, v in changes.items()}
-    return ALL[name].partition(data, buckets, values, np.random.default_rng(seed))
 
 
 @pytest.fixture(params=["dense", "lazy"])

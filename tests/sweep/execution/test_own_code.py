@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from sweep import load
-from tests.dropped_in import command, drop
+from tests.dropped_in import KEYED, command, drop
 from tests.paths import ROOT
 
 SCHEDULER = """\
@@ -95,23 +95,31 @@ def test_an_edited_workload_runs_again(tmp_path: Path) -> None:
     assert "workload=one has changed" in printed
 
 
+def copy_packages(top: Path) -> None:
+    """Copy the packages: workers of Ray import what lies in them."""
+    for package in ("core", "sweep", "conf"):
+        shutil.copytree(ROOT / package, top / package)
+
+
+def sweep_on_ray(top: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Run a sweep of copied packages on one worker, without compiling."""
+    return subprocess.run(
+        [sys.executable, "-m", "sweep", *words, "ray.num_cpus=1", "output.dir=run"],
+        cwd=top,
+        env=os.environ | {"PYTHONPATH": str(top), "NUMBA_DISABLE_JIT": "1"},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+
+
 def test_workers_of_ray_see_the_edited_file(tmp_path: Path) -> None:
     """The ids are made by the driver, and each worker checks that of its trace."""
-    for package in ("core", "sweep", "conf"):
-        shutil.copytree(ROOT / package, tmp_path / package)
-    env = os.environ | {"PYTHONPATH": str(tmp_path), "NUMBA_DISABLE_JIT": "1"}
-    words = ("scheduler=fifo", "workload=one", "ray.num_cpus=1", "output.dir=run", "executor=ray")
+    copy_packages(tmp_path)
     for size, mean in ((1.25e8, "1 000.00"), (2.5e8, "2 000.00")):
         drop(tmp_path, core__workloads__one=WORKLOAD.format(size=size))
-        done = subprocess.run(
-            [sys.executable, "-m", "sweep", *words],
-            cwd=tmp_path,
-            env=env,
-            capture_output=True,
-            text=True,
-            timeout=300,
-            check=False,
-        )
+        done = sweep_on_ray(tmp_path, "scheduler=fifo", "workload=one")
         assert done.returncode == 0, done.stdout + done.stderr
         assert mean in done.stdout
     assert "workload=one has changed" in done.stdout
@@ -133,14 +141,6 @@ def test_an_edited_partitioner_runs_again(tmp_path: Path) -> None:
     assert "shuffle.partitioner=again has changed" in printed
 
 
-HEAD = "from core.fluid import Ordered\nfrom core.schedulers import Scheduler\n"
-KEYED = (
-    "from core.parameters import Parameter\n"
-    + HEAD
-    + "K = Parameter({})\n"
-    + "SCHEDULER = Scheduler(name='mine', summary='', source='', info='clairvoyant',\n"
-    + "    rules={{'fluid': Ordered(lambda view, values: view.gamma_s, parameters=(K,))}})\n"
-)
 CONTRADICTIONS = {
     "unit": ("'queue.base', str, 'x', 'h'", r"queue.base is a str .*float.*"),
     "column": ("'queue_base', float, 2.0, 'h'", r"queue_base would share .*"),
@@ -197,3 +197,41 @@ def test_a_rule_that_leaves_is_an_error_row(tmp_path: Path) -> None:
     assert dict(table["status"]) == {"mine": "error", "aalo": "ok"}
     assert table["error"]["mine"].startswith("SystemExit: 0 (")
     assert "mine.py line" in table["error"]["mine"]
+
+
+RULES = {
+    "raises": ("", "1 / 0", "ZeroDivisionError: division by zero (raises.py line 7)"),
+    "ends_its_worker": ("import os", "os._exit(3)", "its worker died 1 time ("),
+    "never_ends": (
+        "import itertools",
+        "[0 for _ in itertools.count() if _ < 0]",
+        "ran longer than",
+    ),
+}
+
+
+def test_under_ray_a_rule_costs_its_own_points_only(tmp_path: Path) -> None:
+    """The driver compiles kernels without calling it: it may raise, end its process, or hang."""
+    copy_packages(tmp_path)
+    for name, (imports, key, _) in RULES.items():
+        text = SCHEDULER.format(imports=imports, key=key).replace('"mine"', f'"{name}"')
+        drop(tmp_path, **{f"core__schedulers__{name}": text})
+    words = (f"scheduler=aalo,{','.join(RULES)}", "sweep.retries=0", "sweep.timeout_s=5")
+    done = sweep_on_ray(tmp_path, *words, "workload=toy")
+    assert done.returncode == 1, done.stdout + done.stderr
+    table = load(tmp_path / "run").set_index("scheduler")
+    ended = {"aalo": "ok", "raises": "error", "ends_its_worker": "error", "never_ends": "timeout"}
+    assert dict(table["status"]) == ended
+    for name, (*_, message) in RULES.items():
+        assert table["error"][name].startswith(message)
+
+
+def test_details_are_those_of_the_code_that_load_shows(tmp_path: Path) -> None:
+    """Three coflows of one point, not six of the old code and the new."""
+    words = ("scheduler=mine", "workload=toy", "output.coflows=true")
+    for key in (LONGEST_FIRST, SHORTEST_FIRST):
+        write(tmp_path, key=key)
+        sweep(tmp_path, *words)
+    (point,) = load(tmp_path / "run")["point_id"]
+    coflows = load(tmp_path / "run", coflows=True)
+    assert coflows["point_id"].tolist() == [point] * 3
